@@ -32,9 +32,7 @@ const takers: Record<Taker, string> = {
 const reports: Record<ReportName, string> = {
   'reminder-half': 'first reminder',
   'reminder-last': 'last reminder',
-  'escalation-1': 'first escalation',
-  'escalation-2': 'second escalation',
-  'escalation-3': 'third escalation',
+  escalation: 'escalation',
   'break-glass': 'emergency approval',
   approved: 'approval, for the requester who takes the secret',
   'handover-half': 'first reminder of the requester',

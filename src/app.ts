@@ -19,9 +19,9 @@ import type { Queues } from './redis/queues.ts'
 import type { Access } from './requests/access.ts'
 import type { Catalog } from './requests/catalog.ts'
 import type { Freezes } from './requests/freeze.ts'
+import type { OutsideRecord } from './requests/outside.ts'
 import type { Store } from './requests/store.ts'
 import type { Submit } from './requests/submit.ts'
-import type { WatchingRecord } from './requests/watching.ts'
 import type { Respond } from './slack/answers.ts'
 import type { Directory } from './slack/people.ts'
 import type { Naming } from './slack/text.ts'
@@ -77,8 +77,8 @@ export interface App {
   audit: Audit
   store: Store
   freezes: Freezes
-  /** What people watch on the account. */
-  watching: WatchingRecord
+  /** What was seen of the account, to tell what happens there outside Lockkeeper. */
+  outside: OutsideRecord
   queues: Queues
 
   submit: Submit

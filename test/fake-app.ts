@@ -31,11 +31,6 @@ export const notFrozen = {
   freezes: { read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes: [] }), lastRead: () => undefined },
 }
 
-/** The member with which nobody watches anything. */
-export const notWatched = {
-  watching: { read: async () => ({ head: '', watching: { watches: [], lists: {}, seen: {}, untold: [], toldAt: 0 } }) },
-}
-
 /** The members with which notices to the operators are only logged: each adds its code. */
 export function noticing(codes: string[]) {
   const log = ({ code }: { code?: unknown }) => void codes.push(String(code))

@@ -17,13 +17,6 @@ interface NewApiKey {
   allowedIps?: string[]
 }
 
-interface EventFilter extends CallOptions {
-  targetId?: string
-  since?: Date
-  /** 100 by default, because the history of an account is long. */
-  limit?: number
-}
-
 export interface AccountApiOptions extends HttpOptions {
   /** Who else gets what was read: every complete list, and every Elastic IP of a part of it or that was read by itself. */
   elasticIpReads?: { onComplete?: (all: kind.ElasticIp[]) => void; onOne?: (one: kind.ElasticIp) => void }
@@ -160,14 +153,6 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
         const path = pathTo('/auth/api_keys', id)
         const deleting = http.call({ operation: 'apiKeys.delete', method: 'DELETE', path, ...options, read: () => undefined })
         await deleting.catch(nothingIfAbsent)
-      },
-    },
-
-    events: {
-      /** The account's own events, newest first. */
-      async list({ targetId, since, limit = 100, signal }: EventFilter = {}): Promise<kind.AccountEvent[]> {
-        const query = { 'filter[target_id]': targetId, 'filter[created_at][gte]': since?.toISOString(), sort: '-created_at' }
-        return readPages(http, kind.event, { operation: 'events.list', path: '/events', query, hasTotal: true, signal, limit })
       },
     },
   }

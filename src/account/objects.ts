@@ -226,19 +226,6 @@ export type DiskGroup = ReturnType<typeof toDiskGroup>
 export type Baseline = Sparse<ReturnType<typeof toBaseline>>
 export const baseline = resourceKind(BaselineResponse, toBaseline)
 
-/** An event in the account's own log. `action` is one of an open set, such as `update.elastic_ip`. */
-export const EventResponse = z.object({
-  id: z.string(),
-  attributes: z.object({
-    action: text,
-    target: z.object({ id: text, name: text }).nullish(),
-    author: z.object({ id: text, name: text, email: text }).nullish(),
-    created_at: text,
-  }),
-})
-export const event = resourceKind(EventResponse, ({ id, attributes }) => ({ id, ...shown(attributes) }))
-export type AccountEvent = ReturnType<typeof event.one>
-
 const texts = z.array(z.string()).nullish()
 
 const RegionResponse = z.object({

@@ -108,12 +108,11 @@ const documentedPageSize = 20
 
 interface PagedRequest extends ListRequest {
   query?: Record<string, string | undefined>
-  limit?: number
   /** Reads at most so many pages, for readers to whom an incomplete list does no harm. */
   pages?: number
   /** Stops once it has the items with these ids. */
   wanted?: string[]
-  /** Whether this list tells how many items it has (vendor's API reference: events, servers and virtual machines do, Elastic IPs do not). */
+  /** Whether this list tells how many items it has (vendor's API reference: servers and virtual machines do, Elastic IPs do not). */
   hasTotal?: boolean
 }
 
@@ -131,12 +130,11 @@ const WithTotal = z.object({ meta: z.object({ stats: z.object({ total: z.object(
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
-  { operation, path, query = {}, signal, limit = Number.POSITIVE_INFINITY, pages, wanted, hasTotal = false }: PagedRequest,
+  { operation, path, query = {}, signal, pages, wanted, hasTotal = false }: PagedRequest,
 ): Promise<Item[]> {
-  const asked = Math.min(limit, pageSize)
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
   const stats: Record<string, string> = hasTotal ? { 'stats[total]': 'count' } : {}
-  const params = new URLSearchParams({ ...Object.fromEntries(given), ...stats, 'page[size]': String(asked), 'page[number]': '' })
+  const params = new URLSearchParams({ ...Object.fromEntries(given), ...stats, 'page[size]': String(pageSize), 'page[number]': '' })
   const deadline = startDeadline(http.listMs, signal)
   const found = new Map<string, Item>()
   const leftOut = new Set<string>()
@@ -166,7 +164,6 @@ export async function readPages<Item extends { id: string }>(
       for (const item of page.leftOut) leftOut.add(JSON.stringify(item))
       if (count() === known) return undefined
       unreadable += page.invalidCount
-      if (found.size >= limit) return undefined
       if (page.isCut || count() > listLimits.items) return 'size'
       if (bytes > listLimits.bytes || http.reading.bytes > listLimits.bytesTogether) return 'size'
       if (number === pages || wanted?.every((id) => found.has(id))) return undefined
@@ -179,7 +176,7 @@ export async function readPages<Item extends { id: string }>(
   }
 
   function isLast(rows: number): boolean {
-    if (asked < documentedPageSize || rows >= documentedPageSize || http.shortPages.get(operation) === 'not-last') return false
+    if (rows >= documentedPageSize || http.shortPages.get(operation) === 'not-last') return false
     // Where nobody waits, one page more shows once whether the server goes on after such a page.
     if (!nobodyWaits() || http.shortPages.has(operation)) return true
     http.shortPages.set(operation, 'last')
@@ -199,7 +196,7 @@ export async function readPages<Item extends { id: string }>(
       http.reading.bytes -= bytes
     })
   if (unreadable > 0) http.onSkipped({ operation, count: unreadable })
-  const items = [...found.values()].slice(0, Math.min(limit, listLimits.items))
+  const items = [...found.values()].slice(0, listLimits.items)
   noteLeftOut(items, { unreadable, unready: Math.max(0, leftOut.size - unreadable) })
   if (exceeded) throw new ListCutError({ operation, limit: exceeded, items })
   return items

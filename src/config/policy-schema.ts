@@ -189,9 +189,10 @@ const Duration = z
   .transform((text) => readDuration(text) ?? Number.NaN)
   .refine((ms) => !Number.isNaN(ms), { error: `must be ${durationWords}` })
 
-const escalateWords = 'must be an entry such as {after: 30m, to: [S0LEADS00]}, or a list of at most 3'
-const Escalation = z.strictObject({ after: Duration, to: listOf(personOrGroup) }, { error: escalateWords })
-const Escalate = singleOrList(z.array(Escalation).min(1, { error: escalateWords }).max(3, { error: escalateWords }))
+const Escalate = z.strictObject(
+  { after: Duration, to: listOf(personOrGroup) },
+  { error: 'must have a time and people, such as {after: 30m, to: [S0LEADS00]}' },
+)
 
 const ReasonPattern = z.strictObject({
   pattern: line(200).pipe(
@@ -306,11 +307,11 @@ export function policySchema(options: PolicyOptions) {
       if (rule.ends && !rule.changes.includes(freezing) && !rule.changes.some((kind) => kind.startsWith('key.')))
         context.addIssue({ code: 'custom', path: ['ends'], message: 'must be left out where changes has nothing about keys' })
     })
-    .superRefine(({ approve, escalate = [], expires = expiresMs }, context) => {
+    .superRefine(({ approve, escalate, expires = expiresMs }, context) => {
       const wrong = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path: ['escalate', ...path], message })
-      if (!approve && escalate.length > 0) wrong([], 'must not stand where approve is none: nobody approves')
-      for (const [index, { after }] of escalate.entries())
-        if (after >= expires) wrong([index, 'after'], 'must be shorter than expires, or than APPROVAL_TTL if the rule has no expires')
+      if (!escalate) return
+      if (!approve) wrong([], 'must not stand where approve is none: nobody approves')
+      if (escalate.after >= expires) wrong(['after'], 'must be shorter than expires, or than APPROVAL_TTL if the rule has no expires')
     })
     .transform(
       (rule): ReadRule => ({
@@ -323,7 +324,7 @@ export function policySchema(options: PolicyOptions) {
         machines: rule.request?.machines.length ? rule.request.machines : undefined,
         approve: rule.approve && {
           ...rule.approve,
-          escalate: rule.escalate?.map(({ after, to }) => ({ afterMs: after, to: toGroup(to) })),
+          escalate: rule.escalate && { afterMs: rule.escalate.after, to: toGroup(rule.escalate.to) },
         },
         breakGlass: rule.self_approval === 'break-glass',
         emergency: rule.emergency === 'approvers' || undefined,

@@ -254,7 +254,7 @@ export const errorCodes = [
   'redis-data-new',
   'redis-set-back',
   'assignments-refused',
-  'watches-not-trusted',
+  'outside-not-trusted',
   'freeze-not-trusted',
   'key-end-overdue',
   'key-end-untrusted',

@@ -36,8 +36,8 @@ const Terms = z.object({
   /** A different person must approve for each of these: the user with this id, or a member of the user group with this id. */
   allOf: z.array(z.string()),
   approvals: z.number(),
-  /** These people may approve from the start, like `anyOf`. The thread mentions them only when the entry is due. */
-  escalate: z.array(Escalation).optional(),
+  /** These people may approve from the start, like `anyOf`. The thread mentions them only later. */
+  escalate: Escalation.optional(),
 })
 type Terms = z.infer<typeof Terms>
 
@@ -158,7 +158,7 @@ export function eachOf({ also = [], ...own }: ApproveTerms): Terms[] {
 }
 
 export function approversOf(terms: ApproveTerms): Group {
-  return union([firstApproversOf(terms), ...escalationsOf(terms).map(({ to }) => to)])
+  return union([firstApproversOf(terms), escalationOf(terms)?.to ?? toGroup([])])
 }
 
 /** The approvers whom the request message and the reminders name: all but those who are only escalated to. */
@@ -166,10 +166,10 @@ export function firstApproversOf(terms: ApproveTerms): Group {
   return union(eachOf(terms).flatMap(({ anyOf, allOf }) => [anyOf, toGroup(allOf)]))
 }
 
-/** Under several rules, the entries of each, in the order of their times. */
-export function escalationsOf(terms: ApproveTerms): Escalation[] {
-  const all = eachOf(terms).flatMap(({ escalate = [] }) => escalate)
-  return all.toSorted((a, b) => a.afterMs - b.afterMs)
+/** Under several rules, all are called at the first of their times. */
+export function escalationOf(terms: ApproveTerms): Escalation | undefined {
+  const all = eachOf(terms).flatMap(({ escalate }) => escalate ?? [])
+  return all.length === 0 ? undefined : { afterMs: Math.min(...all.map(({ afterMs }) => afterMs)), to: union(all.map(({ to }) => to)) }
 }
 
 export function union(groups: Group[]): Group {

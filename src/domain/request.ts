@@ -207,8 +207,7 @@ export const Request = z.object({
   /** The number of approvals that were missing after the last one. Not everybody who approved may still approve. */
   missing: z.number().optional(),
   reminded: z.number().default(0),
-  /** How many entries of the rule's `escalate` have come due. */
-  escalated: z.number().default(0),
+  escalated: z.boolean().default(false),
   decision: Decision.optional(),
   decidedAt: z.number().optional(),
   startNow: Approval.optional(),

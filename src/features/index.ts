@@ -15,12 +15,12 @@ import { createApiKey } from './keys-create.ts'
 import { extendApiKey, keyEnds } from './keys-extend.ts'
 import { lookUp } from './look-up.ts'
 import { listMoves } from './moves.ts'
+import { tellOutside } from './outside.ts'
 import { listPending } from './pending.ts'
 import { listPlans } from './plans.ts'
 import { listServers } from './servers.ts'
 import { listVirtualMachines } from './vm-list.ts'
 import { renameVirtualMachine } from './vm-rename.ts'
-import { watchThings } from './watch.ts'
 import { whoAmI } from './whoami.ts'
 
 export type { Feature }
@@ -44,7 +44,7 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   keyEnds,
   freezeChanges,
   listPending,
-  watchThings,
+  tellOutside,
   reviewKeys,
   lookUp,
   showAudit,

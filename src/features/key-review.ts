@@ -2,7 +2,7 @@ import { type ApiKey, isOwnKey, remarksOn } from '../account/objects.ts'
 import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { labelOf } from '../domain/account.ts'
-import type { WatchMessage } from '../domain/watch.ts'
+import type { OutsideMessage } from '../domain/outside.ts'
 import type { Feature } from '../kit/change-feature.ts'
 import { knownEnds } from '../requests/key-ends.ts'
 import { code, mrkdwn, nameWords } from '../slack/text.ts'
@@ -21,15 +21,14 @@ const weekOf = (at: number) => Math.floor((at - firstMondayMs) / weekMs)
 
 /** If nobody did it on Monday, it is done as soon as somebody can. The first one is on the next Monday. */
 async function review(app: App): Promise<void> {
-  const { watching } = app
-  const [read, now] = await Promise.all([watching.read(), app.store.now()])
+  const [read, now] = await Promise.all([app.outside.read(), app.store.now()])
   const isDue = (reviewedAt: number) => weekOf(reviewedAt) < weekOf(now)
-  const { reviewedAt } = read.watching
+  const { reviewedAt } = read.outside
   if (reviewedAt !== undefined && !isDue(reviewedAt)) return
   const { items, cut, old } = reviewedAt === undefined ? { items: [] } : await asFarAsRead(app.lists.apiKeys())
   if (cut || old) return
   const ends = await knownEnds(app)
-  await watching.change((before) => {
+  await app.outside.change((before) => {
     if (before.reviewedAt !== undefined && !isDue(before.reviewedAt)) return undefined
     return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, items, ends, now) }
   })
@@ -38,7 +37,7 @@ async function review(app: App): Promise<void> {
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): Omit<WatchMessage, 'id'>[] {
+function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): Omit<OutsideMessage, 'id'>[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
     .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))
@@ -52,5 +51,5 @@ function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>
     words: mrkdwn`${nameWords(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
     button: isOwn ? undefined : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: labelOf(name) },
   }))
-  return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, watchers: [], items: [...items, { words: all.text }] }]
+  return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, items: [...items, { words: all.text }] }]
 }

@@ -47,7 +47,7 @@ import { code, type Mrkdwn, mrkdwn, truncate } from '../slack/text.ts'
 const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()), endsAt: z.number().optional() })
 type NewKey = z.infer<typeof NewKey>
 
-/** The id of the key on the account. The audit finds the account's own events by it. */
+/** The id of the key on the account, for the audit. */
 const resourceId = z.string()
 const name = z.string()
 

@@ -1,6 +1,6 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
-import { type ApiKey, type ElasticIp, isOwnKey, type Plan, type Server, type VirtualMachine } from '../account/objects.ts'
+import { type ApiKey, type ElasticIp, isOwnKey, type Server, type VirtualMachine } from '../account/objects.ts'
 import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
 import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
 import { sameName } from '../domain/text.ts'
@@ -72,17 +72,6 @@ export const servers: Thing<Server> = {
   read: (app, id, signal) => app.account.servers.get(id, { signal }),
   isId: isServerId,
   find: findServers,
-}
-
-export const plans: Thing<Plan> = {
-  one: 'plan',
-  a: 'a plan',
-  many: 'plans',
-  listedBy: 'plans',
-  list: (app) => app.lists.plans(),
-  nameOf: ({ name }) => name,
-  candidate: ({ id, name }) => ({ value: id, text: name ?? id, terms: [] }),
-  details: () => [],
 }
 
 export const apiKeys: Thing<ApiKey> = {

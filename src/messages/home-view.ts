@@ -1,6 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
-import type { Watch } from '../domain/watch.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
@@ -8,7 +7,6 @@ import { stateWithCount } from './items.ts'
 import { ownKeyWords } from './key-ends.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
-import { watchBlocks } from './watches.ts'
 import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
 
 export interface HomeEntry {
@@ -30,7 +28,6 @@ export interface HomeContent {
   scheduled: HomeEntry[]
   /** The viewer's keys that end by themselves, the next one first. */
   keys: KeyEnd[]
-  watches: Watch[]
   viewerId: string
   /** The name of the slash command. */
   command: string
@@ -62,7 +59,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, more, keys, watches, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, more, keys, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const asTyped = (words: string) => `${content.command} ${words}`
   const blocks: KnownBlock[] = [...frozen]
@@ -71,8 +68,8 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58, rest: asTyped('pending') })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
-  // Some blocks are kept for the keys and the watches.
-  const most = 98 - (keys.length > 0 ? 6 : 0) - (watches.length > 0 ? 4 : 0)
+  // Some blocks are kept for the keys.
+  const most = 98 - (keys.length > 0 ? 6 : 0)
   for (const { part, title, upTo, rest } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
     const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
@@ -81,9 +78,7 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
       blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
   const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
-  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: watches.length > 0 ? 94 : 98, rest: asTyped('keys') })
-  const watched = watchBlocks(watches).map((block) => [block])
-  add(blocks, { title: `Your watches (${watches.length})`, entries: watched, upTo: 98, rest: asTyped('watches') })
+  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: 98, rest: asTyped('keys') })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }

@@ -1,7 +1,7 @@
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
-import type { WatchingProblem } from '../requests/watching.ts'
+import type { OutsideProblem } from '../requests/outside.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
 import { emergenciesIn } from './words.ts'
 
@@ -69,10 +69,10 @@ export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: 
   return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell the people who use it.`
 }
 
-export function distrustedWatches(problem: WatchingProblem, key: string): Mrkdwn {
+export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
   if (problem === 'forged')
-    return mrkdwn`:rotating_light: The list of what people watch has entries that Lockkeeper didn't write. It is removed, so people must watch again. Find out who can write to Redis.`
-  return mrkdwn`:warning: The list of what people watch was signed with a key that Lockkeeper doesn't have, or is of another version. Nobody is told of changes. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To begin anew, delete it: ${code(`redis-cli DEL '${key}'`)}.`
+    return mrkdwn`:rotating_light: What Lockkeeper noted of the account in Redis is not what it wrote. It begins anew, so what changed on the account meanwhile is not told. Find out who can write to Redis.`
+  return mrkdwn`:warning: What Lockkeeper noted of the account was signed with a key that it doesn't have, or is of another version. Nobody is told of changes outside Lockkeeper. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To begin anew, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {

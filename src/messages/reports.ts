@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, escalationsOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
+import { approvalsNeeded, escalationOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../requests/steps.ts'
@@ -83,15 +83,15 @@ function adviceAfterItems(items: ItemView[]): Mrkdwn {
 
 // Messages that call people to act. Each mentions those who can, and nobody else: a mention notifies a phone.
 
-/** `isEscalation`: those who are escalated to by now are called, too. */
+/** `isEscalation`: those who are escalated to are called, too. */
 function approversCall({ request, description, rule, now }: ReportView, isEscalation = false): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
-  const { approvals, origin, expiresAt, escalated } = request
+  const { approvals, origin, expiresAt } = request
   const needed = approvalsNeeded(rule.approve)
   const missing = request.missing ?? needed - approvals.length
   const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed})` : mrkdwn``
-  const entries = isEscalation ? escalationsOf(rule.approve).slice(0, escalated) : []
-  const among = union([firstToCall(rule), ...entries.map(({ to }) => to)])
+  const others = isEscalation ? escalationOf(rule.approve)?.to : undefined
+  const among = others ? union([firstToCall(rule), others]) : firstToCall(rule)
   const called = peopleToCall(among, [origin.userId, ...approvals.map(({ by }) => by)])
   const words = mrkdwn`${quotedTitle(description.title)} needs approval${soFar}, ${timeLeft(expiresAt - now)} left.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
@@ -171,9 +171,7 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
     case 'reminder-half':
     case 'reminder-last':
       return approversCall(view)
-    case 'escalation-1':
-    case 'escalation-2':
-    case 'escalation-3':
+    case 'escalation':
       return approversCall(view, true)
     case 'break-glass':
       return emergencyCall(view)

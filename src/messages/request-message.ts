@@ -25,7 +25,6 @@ import {
   outsideLink,
   ownWords,
   phraseWords,
-  timeOfDay,
   truncate,
   unlinked,
 } from '../slack/text.ts'
@@ -509,35 +508,24 @@ function detailsBlocks(view: CardView): KnownBlock[] {
   ]
 }
 
-/** What happened, each with the time since what happened before it. A start that has not come has none. The date is where a day may have passed. */
 function timeline(view: CardView): Mrkdwn[] {
   const { request } = view
   const { decision, decidedAt, sentAt, lateAt, endedAt, state, unansweredSince, start, startNow } = request
-  // In the seconds that the times show, so that a reader can add them up.
-  const second = (time: number) => Math.floor(time / 1_000)
-  // A request with items is tracked before its writes are accepted.
-  const acceptedAt = request.items ? undefined : request.acceptedAt
-  const isAtOnce = sentAt !== undefined && acceptedAt !== undefined && second(sentAt) === second(acceptedAt)
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
     { time: start, what: 'Scheduled start' },
     { time: startNow?.at, what: by('Started now', startNow?.by) },
-    { time: sentAt, what: isAtOnce ? 'Sent and accepted' : 'Sent' },
-    { time: isAtOnce ? undefined : acceptedAt, what: 'Accepted' },
+    { time: sentAt, what: 'Sent' },
+    // A request with items is tracked before its writes are accepted.
+    { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },
     { time: lateAt, what: 'Late' },
     { time: unansweredSince, what: 'The account API stopped answering' },
     ...(state === 'rejected' ? [] : [{ time: endedAt, what: endWords(view) }]),
   ]
   const known = events.flatMap(({ time, what }) => (time === undefined ? [] : [{ time, what }])).toSorted((a, b) => a.time - b.time)
-  return known.map(({ time, what }, index) => {
-    const before = time === start && index === known.length - 1 ? undefined : known[index - 1]?.time
-    const seconds = second(time) - second(before ?? time)
-    const later = seconds === 0 ? '' : `, ${formatDuration(seconds * 1_000)} later`
-    const isDated = before === undefined || seconds >= 12 * 3_600
-    return mrkdwn`${isDated ? exactTime(time) : timeOfDay(time)}  ${what}${later}`
-  })
+  return known.map(({ time, what }) => mrkdwn`${exactTime(time)}  ${what}`)
 }
 
 function endWords(view: CardView): Mrkdwn {

@@ -5,10 +5,9 @@ import type { ErrorCode } from '../domain/errors.ts'
 import { AlertList } from '../messages/alerts.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
-import { watchMessage } from '../messages/watches.ts'
+import { outsideMessage } from '../messages/outside.ts'
 import { guardStore } from '../redis/connect.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
-import { endWatches, mayWatch } from '../requests/watching.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
 import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
@@ -72,7 +71,7 @@ async function sendText(app: App, owed: OwedText, held: Lease, facts: string, si
     return result
   }
   if (owed.name === 'late-look') return lookLate(app, facts)
-  if (owed.name === 'watch') return sendWatch(app, owed, held, facts, sinceMs)
+  if (owed.name === 'outside') return sendOutside(app, owed, held, facts, sinceMs)
   if (owed.name === 'alerts') {
     const result = await sendAlerts(app, owed, held, facts, sinceMs)
     const { channelId } = readJson(AlertList, facts) ?? {}
@@ -138,25 +137,14 @@ async function showEnded({ redis, keys, freezes, slack }: App, ended: string | u
   await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
 }
 
-/** Tells what a watch has seen, to those of its people who may read, or to the operators. Nobody gets what Lockkeeper did not sign. */
-async function sendWatch(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  const owed = app.watching.genuine(id, facts)
-  const channelId = owed && (owed.watchers.length > 0 ? owed.channelId : app.config.opsChannel)
+/** Tells the operators what happened on the account outside Lockkeeper, or which keys need attention. Nobody gets what Lockkeeper did not sign. */
+async function sendOutside(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const owed = app.outside.genuine(id, facts)
+  const channelId = app.config.opsChannel
   if (!owed || channelId === undefined) return { status: 'dropped' }
-  const rights = await Promise.all(owed.watchers.map((watcher) => mayWatch(app, watcher)))
-  if (rights.includes(undefined)) return later(passingMs)
-  const userIds = owed.watchers.filter((_, index) => rights[index]).map(({ userId }) => userId)
-  await endWatches(
-    app,
-    owed.watchers.filter((_, index) => !rights[index]),
-  )
-  if (owed.watchers.length > 0 && userIds.length === 0) return { status: 'dropped' }
-  const message = watchMessage(owed, userIds)
-  const key = `${name}/${id}`
-  const posted = await postOnce(app, { message, place: { channelId, key }, sinceMs }, held)
+  const posted = await postOnce(app, { message: outsideMessage(owed), place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
-  if (posted.is !== 'refused') return laterAfter(posted)
-  return isPassing(posted.error) || userIds.length === 0 ? later(passingMs) : { status: 'dropped', refused: posted.error }
+  return posted.is === 'refused' ? later(passingMs) : laterAfter(posted)
 }
 
 /** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */

@@ -20,10 +20,10 @@ const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle', 'owe']))
 export type OutboxName = 'card' | ReportName | TextName
 
 /**
- * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` and `watch` to its channel or to the operators, and `key-end`
+ * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` to its channel or to the operators, `outside` to the operators, and `key-end`
  * to the thread in which a key was created. `late-look` is no message: it deletes a message that Slack has twice.
  */
-const textNames = ['notice', 'alerts', 'freeze', 'watch', 'key-end', 'late-look'] as const
+const textNames = ['notice', 'alerts', 'freeze', 'outside', 'key-end', 'late-look'] as const
 export type TextName = (typeof textNames)[number]
 
 /** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */

@@ -39,8 +39,8 @@ export function createKeys(prefix: string) {
     workers: `${tag}:workers`,
     /** A hash: the signed list of the servers that Elastic IPs were last seen on. */
     assignments: `${tag}:assignments`,
-    /** A hash: the signed list of what people watch, and what was seen of it last. */
-    watching: `${tag}:watching`,
+    /** A hash: what was seen of the account last, signed. */
+    outside: `${tag}:outside`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
     /** A hash: by each start of an alert, its server, its request, the message that lists it, and when it resolved, as JSON. */

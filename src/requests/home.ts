@@ -97,7 +97,6 @@ async function gather(
   const { store, access } = app
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
-  const { watches } = (await app.watching.read()).watching
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now, keys] = await Promise.all([
     store.findOpen(),
@@ -136,7 +135,6 @@ async function gather(
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
     keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
-    watches: watches.filter(({ origin }) => origin.userId === viewer.userId),
     viewerId: viewer.userId,
     command: viewer.command,
     decided,

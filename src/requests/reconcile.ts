@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { noteRequest } from '../domain/lane.ts'
-import { type ApproveTerms, escalationsOf } from '../domain/policy.ts'
+import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
@@ -138,22 +138,13 @@ function alertReminderTimes({ createdAt, expiresAt, ttlMs }: Pick<Request, 'crea
   return times.filter((at) => at < expiresAt)
 }
 
-/** Two rules can have more entries. The last report is then owed again. */
-const escalationReports = ['escalation-1', 'escalation-2', 'escalation-3'] as const
-
-/** A reminder and an escalation are at least this far apart. */
-const apartMs = 60_000
-
 interface Call {
   step: 'remind' | 'escalate'
   report: ReportName
   set: Partial<Pick<Request, 'reminded' | 'escalated'>>
 }
 
-/**
- * What is due, and when the next call is. If several of a sort are due because no worker was running, only the last one is sent. An escalation
- * takes the place of a reminder that would come within a minute of it.
- */
+/** What is due, and when the next call is. If several are due because no worker was running, the escalation is sent, or the last reminder. */
 export function callsOf(request: Request, now: number, approve?: ApproveTerms): { due: Call | undefined; nextAt: number } {
   const { state, expiresAt, ttlMs, createdAt, reminded, escalated, alert } = request
   const isFor = state === 'approved' ? 'approved' : 'waiting'
@@ -161,20 +152,15 @@ export function callsOf(request: Request, now: number, approve?: ApproveTerms): 
   const from = state === 'approved' ? expiresAt - ttlMs : createdAt
   const isOfAlert = alert !== undefined && isFor === 'waiting'
   const reminderTimes = isOfAlert ? alertReminderTimes(request) : reminders.map(({ at }) => from + ttlMs * at)
-  const entries = state === 'waiting' && approve ? escalationsOf(approve) : []
-  const escalationTimes = entries.map(({ afterMs }) => createdAt + afterMs).filter((at) => at < expiresAt)
-  const until = (times: number[], end: number) => times.filter((at) => at <= end).length
-  const passed = until(escalationTimes, now)
-  const isEscalated = passed > escalated
-  const isNear = until(escalationTimes, now + apartMs) > passed
-  const remindedNow = Math.max(reminded, until(reminderTimes, isEscalated ? now + apartMs : now))
-  const nextAt = Math.min(escalationTimes[passed] ?? expiresAt, reminderTimes[remindedNow] ?? expiresAt)
-  if (isEscalated) {
-    const report = escalationReports[passed - 1] ?? 'escalation-3'
-    return { due: { step: 'escalate', report, set: { reminded: remindedNow, escalated: passed } }, nextAt }
-  }
+  const escalation = state === 'waiting' && approve && !escalated ? escalationOf(approve) : undefined
+  const escalateAt = escalation ? createdAt + escalation.afterMs : expiresAt
+  const remindedNow = Math.max(reminded, reminderTimes.filter((at) => at <= now).length)
+  const nextReminderAt = reminderTimes[remindedNow] ?? expiresAt
+  if (escalateAt <= now && escalateAt < expiresAt)
+    return { due: { step: 'escalate', report: 'escalation', set: { reminded: remindedNow, escalated: true } }, nextAt: nextReminderAt }
+  const nextAt = Math.min(escalateAt, nextReminderAt, expiresAt)
   const reminder = isOfAlert ? reminders[0] : reminders[remindedNow - 1]
-  const report = remindedNow > reminded && !isNear ? reminder?.[isFor] : undefined
+  const report = remindedNow > reminded ? reminder?.[isFor] : undefined
   return { due: report && { step: 'remind', report, set: { reminded: remindedNow } }, nextAt }
 }
 

@@ -13,9 +13,7 @@ export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
 export const reportNames = [
   'reminder-half',
   'reminder-last',
-  'escalation-1',
-  'escalation-2',
-  'escalation-3',
+  'escalation',
   'break-glass',
   'approved',
   'handover-half',
@@ -146,11 +144,11 @@ export const steps = {
     ...inTime,
   },
   escalate: {
-    what: 'The time of an entry of `escalate` has come without a decision',
+    what: 'The time of `escalate` has come without a decision',
     from: ['waiting'],
     to: 'same',
     takers: ['worker'],
-    mayReport: ['escalation-1', 'escalation-2', 'escalation-3'],
+    mayReport: ['escalation'],
     ...inTime,
   },
   expire: {

@@ -6,7 +6,7 @@ import { CheckFailed } from '../domain/errors.ts'
 import {
   approvalsNeeded,
   endsProblem,
-  escalationsOf,
+  escalationOf,
   firstApproversOf,
   longestReason,
   type PolicyRule,
@@ -70,7 +70,7 @@ export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 /** When approvers are first reminded, or others are called. Without an approval, at once. */
 function firstDueMs({ ttlMs, alert }: NewRequest, { approve }: PolicyRule): number {
   const reminderMs = Math.min(Math.floor(ttlMs * firstReminderAt), alert ? firstAlertReminderMs : Number.POSITIVE_INFINITY)
-  return approve ? Math.min(reminderMs, ...escalationsOf(approve).map(({ afterMs }) => afterMs)) : 0
+  return approve ? Math.min(reminderMs, escalationOf(approve)?.afterMs ?? ttlMs) : 0
 }
 
 async function check(app: App, requested: RequestedChange): Promise<{ request: NewRequest; facts: unknown; rule: PolicyRule }> {

@@ -193,10 +193,6 @@ export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
 
-export function timeOfDay(at: number): Mrkdwn {
-  return new MrkdwnText(exactTime(at).text.replace(' {date_short_pretty}', ''))
-}
-
 /** Leaves out the progress bars, for screen readers and machines. Two spaces after its marks tell a bar from a name. */
 export function withoutBars(text: string): string {
   return text.replaceAll(/^[●✕○]+ {2}/gm, '')

@@ -14,7 +14,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { assignmentsRefused, damagedAudit, distrustedWatches, freezeOfUnknownKey } from '../messages/operator-notices.ts'
+import { assignmentsRefused, damagedAudit, distrustedOutside, freezeOfUnknownKey } from '../messages/operator-notices.ts'
 import { createAuditLog, createErrorReports, createRepeatedLines, type Log, type RepeatedLines, slackLogger } from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
@@ -26,10 +26,10 @@ import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../requests/access.ts'
 import { createCatalog } from '../requests/catalog.ts'
 import { createFreezes, type FreezeMemory } from '../requests/freeze.ts'
+import { createOutside, type OutsideProblem } from '../requests/outside.ts'
 import { decisionOf } from '../requests/steps.ts'
 import { createStore, type TakenStep } from '../requests/store.ts'
 import { submit } from '../requests/submit.ts'
-import { createWatching, type WatchingProblem } from '../requests/watching.ts'
 import { createResponder, responseOrigins } from '../slack/answers.ts'
 import { webClientOptions } from '../slack/app.ts'
 import { createDirectory } from '../slack/people.ts'
@@ -58,7 +58,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
-  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'watches' | 'key-ends') =>
+  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'outside' | 'key-ends') =>
     createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
@@ -66,7 +66,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const catalog = createCatalog()
   const requestKeyring = keyringFor('requests')
   const signatures = createRequestSignatures(requestKeyring)
-  const watchesKeyring = keyringFor('watches')
+  const outsideKeyring = keyringFor('outside')
 
   const budget = createAccountBudget({
     redis: prompt,
@@ -147,15 +147,15 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
       onDistrust: (why) =>
         log.error({ code: 'freeze-not-trusted', why }, 'The record of freezes cannot be believed, so everything is frozen'),
     })
-    const watching = createWatching(
+    const outside = createOutside(
       { redis, keys, store },
       {
-        keyring: watchesKeyring,
-        onProblem: (problem: WatchingProblem) =>
-          void notifyOperators(people, 'watches-not-trusted', distrustedWatches(problem, keys.watching), { about: problem }),
+        keyring: outsideKeyring,
+        onProblem: (problem: OutsideProblem) =>
+          void notifyOperators(people, 'outside-not-trusted', distrustedOutside(problem, keys.outside), { about: problem }),
       },
     )
-    return { redis, audit, store, queues, freezes, watching }
+    return { redis, audit, store, queues, freezes, outside }
   }
   const ofPeople = over(prompt)
 

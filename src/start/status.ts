@@ -79,7 +79,7 @@ export function statusChecks(app: App) {
 
 /** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
 async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent'>, freeze: string): Promise<string | undefined> {
-  const [{ requests }, { outdated }, { isOutdated }] = await Promise.all([app.store.findOpen(), readEnds(app), app.watching.read()])
+  const [{ requests }, { outdated }, { isOutdated }] = await Promise.all([app.store.findOpen(), readEnds(app), app.outside.read()])
   const signaturesOf = ({ signature, seenSignature, approvals, decision, startNow }: Request) =>
     [signature, seenSignature, decision?.signature, startNow?.signature, ...approvals.map((each) => each.signature)].flatMap(
       (one) => one ?? [],

@@ -72,21 +72,6 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
   expect(requests.map(({ target }) => target)).toEqual([`${path}&page%5Bsize%5D=100&page%5Bnumber%5D=1`])
 })
 
-test('lists events newest first, up to the limit', async () => {
-  const { api, requests } = await startClient((_, index) => ({ json: { data: [{ ...sample.event, id: `evt_${index}` }] } }))
-
-  const since = new Date('2026-11-20T00:00:00Z')
-  const events = await api.events.list({ targetId: 'eip_1', since, limit: 2 })
-
-  expect(requests.map(({ target }) => decodeURIComponent(target))).toEqual(
-    [1, 2].map(
-      (page) =>
-        `/events?filter[target_id]=eip_1&filter[created_at][gte]=2026-11-20T00:00:00.000Z&sort=-created_at&stats[total]=count&page[size]=2&page[number]=${page}`,
-    ),
-  )
-  expect(events).toMatchObject([{ id: 'evt_0', author: { email: 'ada.okafor@nimbus.example' } }, { id: 'evt_1' }])
-})
-
 test.each<[string, string, object, unknown, (api: AccountApi) => Promise<unknown>]>([
   [
     'moves an Elastic IP',

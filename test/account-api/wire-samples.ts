@@ -2,7 +2,6 @@ import {
   baselines,
   type Documented,
   elasticIps,
-  events,
   issuedApiKeys,
   apiKeys as keys,
   plans,
@@ -29,4 +28,3 @@ export const plan = sampleOf(plans, 'with a graphics card')
 export const baseline = sampleOf(baselines, 'for some platforms')
 export const apiKey = sampleOf(keys, 'read-only, and usable from some addresses')
 export const issuedApiKey = sampleOf(issuedApiKeys, 'with its token')
-export const event = sampleOf(events, 'with a project, a team and empty properties')

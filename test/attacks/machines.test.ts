@@ -403,7 +403,7 @@ describe('a fault', () => {
   })
 })
 
-test('the lists of machines silence neither what watches the account nor the snapshots: a key made by hand is told', async () => {
+test('the lists of machines silence neither what is told of changes outside nor the snapshots: a key made by hand is told', async () => {
   const timings = { ...usualTimings, accountWindowMs: 3_000, repeatMs: 700 }
   const env = { WATCH_CHANGES: 'true', OPS_CHANNEL: general, INFRA_READS_PER_MINUTE: '60' }
   const world = await startMachineWorld({ timings, env })
@@ -418,7 +418,7 @@ test('the lists of machines silence neither what watches the account nor the sna
       await forgetLists(world)
     }
   })
-  const seen = async () => (await redis.hget(keys.watching, 'text')) ?? ''
+  const seen = async () => (await redis.hget(keys.outside, 'text')) ?? ''
   await expect.poll(seen, { timeout: 20_000 }).toContain('"apiKeys":[')
   const { apiKeys } = world.accountApi.world.data
   apiKeys.push({ ...structuredClone(apiKeys[0] as (typeof apiKeys)[number]), id: 'ak_byhand0000000', name: 'by-hand' })

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { createHome } from '../../src/requests/home.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
-import { fakeApp, notFrozen, notWatched } from '../fake-app.ts'
+import { fakeApp, notFrozen } from '../fake-app.ts'
 import { forViews } from '../messages/view-app.ts'
 import { trusting } from '../requests/audit-for-test.ts'
 import { noAudit } from '../requests/redis-for-test.ts'
@@ -33,7 +33,6 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
     await pipeline.exec()
     const app = fakeApp({
       ...notFrozen,
-      ...notWatched,
       redis,
       keys,
       store: createStore({ redis, keys, audit: noAudit, signatures: trusting }),

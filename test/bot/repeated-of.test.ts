@@ -8,14 +8,14 @@ import { unconnectedFeatures } from '../sandbox/features.ts'
 const approve = ['S0ONCALL01']
 
 test.each([
-  ['an evacuation is decided as a move', { changes: 'ip.move', approve }, ['assignments', 'freezes', 'key-ends', 'watches']],
+  ['an evacuation is decided as a move', { changes: 'ip.move', approve }, ['assignments', 'freezes', 'key-ends']],
   [
     'a rule names evacuations, for one channel and one project',
     { changes: 'ip.evacuate', channels: ['C0OPS00001'], projects: ['proj_1'], approve },
-    ['assignments', 'freezes', 'key-ends', 'watches'],
+    ['assignments', 'freezes', 'key-ends'],
   ],
-  ['every kind may be requested', { approve }, ['assignments', 'freezes', 'key-ends', 'watches']],
-  ['no rule permits evacuations', { changes: ['vm.rename', 'key.create'], approve }, ['freezes', 'key-ends', 'watches']],
+  ['every kind may be requested', { approve }, ['assignments', 'freezes', 'key-ends']],
+  ['no rule permits evacuations', { changes: ['vm.rename', 'key.create'], approve }, ['freezes', 'key-ends']],
 ])('the addresses of servers are read regularly only where evacuations are permitted: %s', (_, rule, expected) => {
   const read = readPolicy(stringify({ rules: [{ name: 'only', ...rule }] }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
   if ('lines' in read) throw new Error(read.lines.join(' '))

@@ -132,7 +132,7 @@ rules:
     confirm: true
     expires: 30m
     mention: [S0ONCALL01]
-    escalate: [{ after: 10m, to: [S0LEADS00] }, { after: 20m, to: [U0CHI00001] }]
+    escalate: { after: 10m, to: [S0LEADS00, U0CHI00001] }
 `
 
   it('means what the document says', async () => {

@@ -32,7 +32,6 @@ export const apiKeys: Documented[] = read('api-keys')
 export const issuedApiKeys: Documented[] = read('issued-api-keys')
 export const baselines: Documented[] = read('baselines')
 export const plans: Documented[] = read('plans')
-export const events: Documented[] = read('events')
 export const errors: DocumentedError[] = read('errors')
 
 export const token = 'd00dfeedd00dfeedd00dfeedd00dfeed0ff1c'.slice(1)

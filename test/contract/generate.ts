@@ -230,4 +230,3 @@ export const apiKeyWords = words({
 
 export const baselineWords = words({ id: oneOf(['bl_2KlNltRYMQQ5l'], otherIds) })
 export const planWords = words({ id: oneOf(['plan_jv6m5J18NLPeE'], otherIds) })
-export const eventWords = words({ id: oneOf(['evt_1FCY1WgOpwoIk'], otherIds) })

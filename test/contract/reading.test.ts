@@ -5,7 +5,6 @@ import {
   ApiKeyResponse,
   BaselineResponse,
   ElasticIpResponse,
-  EventResponse,
   PlanResponse,
   ServerResponse,
   VirtualMachineResponse,
@@ -18,7 +17,6 @@ import {
   type Documented,
   elasticIps,
   errors,
-  events,
   issuedApiKeys,
   plans,
   servers,
@@ -29,7 +27,7 @@ import * as words from './generate.ts'
 import { answersOf, misfitsOf, patience, runs, unknownMembers, type Wire, type Words, withUnknownMembers } from './generate.ts'
 
 interface Kind {
-  name: 'elasticIps' | 'servers' | 'virtualMachines' | 'apiKeys' | 'baselines' | 'plans' | 'events'
+  name: 'elasticIps' | 'servers' | 'virtualMachines' | 'apiKeys' | 'baselines' | 'plans'
   schema: z.core.$ZodType
   words: Words
   documented: Documented[]
@@ -42,7 +40,6 @@ const kinds: Kind[] = [
   { name: 'apiKeys', schema: ApiKeyResponse, words: words.apiKeyWords, documented: apiKeys },
   { name: 'baselines', schema: BaselineResponse, words: words.baselineWords, documented: baselines },
   { name: 'plans', schema: PlanResponse, words: words.planWords, documented: plans },
-  { name: 'events', schema: EventResponse, words: words.eventWords, documented: events },
 ]
 
 const cases = kinds.flatMap(({ name, documented }) => documented.map((example) => [name, example.name, example] as const))

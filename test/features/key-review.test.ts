@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { reviewKeys } from '../../src/features/key-review.ts'
-import { apiKey, minute, ops, watchedAccount } from '../requests/watching-world.ts'
+import { accountWithOthers, apiKey, minute, ops } from '../requests/outside-world.ts'
 
 const day = 24 * 60 * minute
 const created = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
@@ -17,7 +17,7 @@ function untilMonday(now: number): number {
 }
 
 function startReview(keys = [fine, old, own]) {
-  const account = watchedAccount()
+  const account = accountWithOthers()
   account.lists.apiKeys = keys
   const runs = [account, account.startProcess()].map(
     ({ app }) =>

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { AccountEvent } from '../../src/account/objects.ts'
 import { AuditEntry, type AuditNote } from '../../src/audit/chain.ts'
 import type { FoundEntry } from '../../src/audit/find.ts'
 import type { Change, Finding } from '../../src/domain/change.ts'
-import { ApiError } from '../../src/domain/errors.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import { readFilter, showAudit } from '../../src/features/audit/audit.ts'
-import { eventRow, listedRows, stepOf, storyRow } from '../../src/features/audit/rows.ts'
+import { listedRows, stepOf, storyRow } from '../../src/features/audit/rows.ts'
 import { type Story, storyOf } from '../../src/features/audit/stories.ts'
 import { acts } from '../../src/features/audit/words.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
@@ -69,20 +67,6 @@ const wholeMove: Noted[] = [
   { ...ofMove, act: 'finish', to: 'done' },
 ]
 
-let events = 0
-function event(action: string | undefined, at: number, more: Partial<AccountEvent> = {}): AccountEvent {
-  events += 1
-  return {
-    id: `evt_${events}`,
-    action,
-    target: { id: 'eip_1GijF7NsZe3bN', name: '203.0.113.10' },
-    author: { id: 'user_1', name: 'ops', email: 'ops@nimbus.example' },
-    createdAt: new Date(at).toISOString(),
-    ...more,
-  }
-}
-const mallory = { author: { id: 'user_9', name: 'Mallory', email: undefined } }
-
 function texts(rows: { text: string }[]): string {
   return rows.map(({ text }) => text.replace(/<!date[^>]*time_secs[^>]*>/g, '(exact time)').replace(/<!date\^[^>]*>/g, '(time)')).join('\n')
 }
@@ -92,10 +76,10 @@ function storiesOf(entries: FoundEntry[]): Story[] {
   return [...groups.values()].map((group) => storyOf(group[0]?.requestId, group))
 }
 
-/** Shows the rows of these entries and events as text. */
-function rowsOf(noted: Noted[], shown: AccountEvent[] = []): string {
+/** Shows the rows of these entries as text. */
+function rowsOf(noted: Noted[]): string {
   const rows = storiesOf(entriesOf(...noted)).map((story) => storyRow(story, undefined, catalog))
-  return texts(listedRows([...rows, ...shown.map(eventRow)]).rows)
+  return texts(listedRows(rows).rows)
 }
 
 /** Shows entries as steps of the move. */
@@ -194,15 +178,6 @@ test('rows and steps have the words of show-audit.answers.md', async () => {
     '# What `/infra audit` shows',
     '## Rows',
     ...Object.entries(rows).map(([name, noted]) => `### ${name}\n\n${rowsOf(noted)}`),
-    '### events of the account',
-    rowsOf(
-      [],
-      [
-        event('update.elastic_ip', noon + 50_000, mallory),
-        event(undefined, noon + 40_000, { author: undefined, target: { id: 'eip_1GijF7NsZe3bN', name: undefined } }),
-        event('update.elastic_ip', noon, { createdAt: undefined }),
-      ],
-    ),
     '## Steps of a whole move',
     stepsOf(wholeMove),
     '## Other steps',
@@ -289,13 +264,7 @@ describe('the list', () => {
   )
   const many = (count: number) => Array.from({ length: count }, (_, index) => requestOf(index))
 
-  interface Account {
-    events?: AccountEvent[]
-    fails?: Error
-    queries?: unknown[]
-  }
-
-  function featureOver(kept: Noted[], { events: known = [], fails, queries = [] }: Account = {}) {
+  function featureOver(kept: Noted[]) {
     // The signature of an entry says whether it is genuine.
     const chain = entriesOf(...kept).map(({ verdict, ...entry }) => JSON.stringify({ ...entry, signature: verdict }))
     const xrevrange = async (_: string, from: string, __: string, ___: string, most: number) => {
@@ -309,15 +278,6 @@ describe('the list', () => {
     return showAudit.create({
       catalog,
       audit: { redis: { xrevrange }, keys: createKeys('test'), keyring, chained: async () => {} },
-      account: {
-        events: {
-          list: async ({ signal: _, ...query }: { signal?: unknown } = {}) => {
-            queries.push(query)
-            if (fails) throw fails
-            return known
-          },
-        },
-      },
       directory: { zone: async () => 'UTC' },
       store: { now: async () => noon, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
       slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
@@ -325,8 +285,8 @@ describe('the list', () => {
   }
 
   /** Runs `/infra audit` and returns the list. */
-  async function list(words: string[], account: Account = {}, kept = [...wholeMove, ...others]): Promise<Listing> {
-    const [command] = featureOver(kept, account).commands
+  async function list(words: string[], kept = [...wholeMove, ...others]): Promise<Listing> {
+    const [command] = featureOver(kept).commands
     const shown: Listing[] = []
     const call = { args: words, slashCommand: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
     await command?.run(call as never)
@@ -341,11 +301,9 @@ describe('the list', () => {
 
   const around = ({ title, notes = [] }: Listing) => texts([title, ...notes])
 
-  test('without words has a row for each request and no events', async () => {
-    const queries: unknown[] = []
-    const listing = await list([], { queries })
+  test('without words has a row for each request', async () => {
+    const listing = await list([])
     expect(listing.rows).toHaveLength(4)
-    expect(queries).toEqual([])
     expect(around(listing)).toBe('Audit: 4 results, newest first\nEntries searched: all 9, back to (time).')
   })
 
@@ -357,15 +315,15 @@ describe('the list', () => {
 
   test('finds a request by what only its first entry says, however many others were made since', async () => {
     const approved = many(3_000).map((one): Noted => ({ act: 'approve', by: dov, requestId: one.requestId }))
-    const { rows } = await list(['203.0.113.10', ben], {}, [...wholeMove.slice(0, 2), ...many(3_000), ...approved, ...wholeMove.slice(2)])
+    const { rows } = await list(['203.0.113.10', ben], [...wholeMove.slice(0, 2), ...many(3_000), ...approved, ...wholeMove.slice(2)])
     expect(texts(rows)).toMatch(/Done.*approved by <@U0BEN00001>/s)
   })
 
   test('does not take what is changed from an entry that cannot be verified', async () => {
     const forged: Noted = { ...move, act: 'request', facts: { title: 'Move 192.0.2.66' }, verdict: 'forged' }
-    const { rows } = await list(['203.0.113.10', 'approve'], {}, [...wholeMove, forged])
+    const { rows } = await list(['203.0.113.10', 'approve'], [...wholeMove, forged])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: its signature doesn't match\): “Move 203\.0\.113\.10: web-1 → web-2”/)
-    expect(texts((await list(['192.0.2.66', 'approve'], {}, [...wholeMove, forged])).rows)).toBe('')
+    expect(texts((await list(['192.0.2.66', 'approve'], [...wholeMove, forged])).rows)).toBe('')
   })
 
   test('refuses a time that it cannot read', async () => {
@@ -373,46 +331,20 @@ describe('the list', () => {
   })
 
   test('marks a copy of an entry', async () => {
-    const { rows } = await list([ben], {}, [...wholeMove, { ...(wholeMove[2] as Noted), number: 3 } as Noted])
+    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), number: 3 } as Noted])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: it is a copy of an older entry\)/)
   })
 
   test('has the newest 30 requests, which fit into one table', async () => {
-    const listing = await list([], {}, [...many(50), ...many(50).map((one): Noted => ({ ...one, act: 'approve', by: ben }))])
+    const listing = await list([], [...many(50), ...many(50).map((one): Noted => ({ ...one, act: 'approve', by: ben }))])
     expect(hasTable(listAnswer(listing, { name: '/infra', command: 'audit', args: [], page: 0 }))).toBe(true)
     expect(listing.rows).toHaveLength(30)
     expect(around(listing)).toContain('Entries searched: all 100, back to (time). Older requests may match: add words to see them.')
   })
 
-  test('of one resource has its events, from a day before the oldest entry, without those of other resources', async () => {
-    const queries: unknown[] = []
-    const known = [
-      event('update.elastic_ip', noon + 30 * 60_000, mallory),
-      event('delete.elastic_ip', noon, { target: { id: 'eip_5', name: 'x' } }),
-    ]
-    const listing = await list(['203.0.113.10'], { queries, events: known })
-    expect(queries).toEqual([{ targetId: 'eip_1GijF7NsZe3bN', since: new Date('2026-11-19T12:00:00Z'), limit: 100 }])
-    expect(listing.rows).toHaveLength(2)
-    expect(listing.rows[0]?.text).toContain('Mallory')
-    expect(around(listing)).toContain("Also searched the account's own events for `eip_1GijF7NsZe3bN` since (time).")
-  })
-
-  test('of many resources has no events, and says what to do', async () => {
-    const queries: unknown[] = []
-    const listing = await list(['ip.move'], { queries })
-    expect(queries).toEqual([])
-    expect(around(listing)).toContain("The account's own events for 4 resources aren't shown: add an address, a name or an id to see them.")
-  })
-
-  test('says if the events cannot be read, and shows the requests', async () => {
-    const listing = await list(['203.0.113.10'], { fails: new ApiError({ operation: 'events.list', status: 403, codes: [] }) })
-    expect(listing.rows).toHaveLength(1)
-    expect(around(listing)).toContain(":warning: Couldn't read the account's own events for `eip_1GijF7NsZe3bN`. Lockkeeper's API key")
-  })
-
   test('says if nothing matches, or if the audit is empty', async () => {
     const none = await list(['nothing-of-the-kind'])
-    const empty = await list([], {}, [])
+    const empty = await list([], [])
     expect(none.empty.text).toMatch(/^No entry matches `nothing-of-the-kind`\. Use fewer or other words\./)
     expect(empty.empty.text).toBe('The audit has no entries yet.')
     expect(empty.notes).toEqual([])

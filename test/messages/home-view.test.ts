@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { Waits } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
-import type { Watch } from '../../src/domain/watch.ts'
 import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../../src/messages/home-view.ts'
 import { type CardView, fitsOnCard } from '../../src/messages/request-message.ts'
 import { button } from '../../src/slack/blocks.ts'
@@ -36,7 +35,6 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     underway: [],
     scheduled: [],
     keys: [],
-    watches: [],
     viewerId: 'U0ADA00001',
     command: '/infra',
     unread: unreadIn({}),
@@ -46,20 +44,6 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     ...more,
   }
 }
-
-const watchOf = (more: Partial<Watch> = {}): Watch => ({
-  ...{
-    key: 'a1',
-    list: 'servers',
-    id: 'sv_1',
-    name: 'web-1',
-    facts: {},
-    origin: requestFor().origin,
-    at: now,
-    until: now + 30 * 24 * 60 * minutes,
-  },
-  ...more,
-})
 
 const idOf = (index: number) => index.toString(16).padStart(32, '0')
 
@@ -132,10 +116,6 @@ test('the Home tab in every situation', async () => {
       { mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start' } })] },
     ],
     ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
-    [
-      'The viewer watches things',
-      { watches: [watchOf({ list: 'elasticIps', name: '203.0.113.10' }), watchOf({ list: 'plans', name: 'gpu.h100.4', site: 'DAL' })] },
-    ],
     ['More than were read', { waitsForMe: [entry()], unread: unreadIn({ waiting: 112, mine: 2 }), unreadable: 2 }],
     ['None of those that were read waits for the viewer', { unread: unreadIn({ waiting: 112 }) }],
   ]
@@ -206,16 +186,6 @@ describe('a Home tab with many requests', () => {
       expect(shown + Number(/\((\d+) more:/.exec(part)?.[1] ?? 0), title).toBe(all)
       if (all >= 40) expect(shown).toBeGreaterThanOrEqual(3)
     }
-  })
-
-  test('has room for at least one of many watches, and counts the others', () => {
-    const watches = Array.from({ length: 20 }, (_, index) => watchOf({ key: String(index) }))
-    const blocks = homeBlocks(content({ ...ofEach, watches }))
-    expect(blocks.length).toBeLessThanOrEqual(100)
-    const [, part = ''] = readableBlocks(blocks).split('# Your watches (20)')
-    const shown = part.match(/posts in/g)?.length ?? 0
-    expect(shown).toBeGreaterThan(0)
-    expect(part).toContain(`(${20 - shown} more: \`/infra watches\`)`)
   })
 
   test('has room for one waiting request that fits on a card', () => {

@@ -14,7 +14,7 @@ import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
 import type { FreezeNow } from '../../src/requests/freeze.ts'
-import { createWatching } from '../../src/requests/watching.ts'
+import { createOutside } from '../../src/requests/outside.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp, notFrozen } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
@@ -22,7 +22,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 
-const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'watches') =>
+const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'outside') =>
   createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
 
 /** Creates a status page over these checks, with a fake clock. */
@@ -143,7 +143,7 @@ function arrangeApp({
   const asked: unknown[] = []
   const app = fakeApp({
     freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
-    watching: createWatching({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'watches') }),
+    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'outside') }),
     redis,
     keys,
     metrics,
@@ -192,7 +192,7 @@ test('the status page says what still needs an older STATE_KEY', async () => {
   const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
   const signature = ringOf(older, 'key-ends').sign({ what: 'key-end', content: end })
   await shared.redis.hset(shared.keys.keyEnds, 'tok_1', JSON.stringify({ signed: end, signature }))
-  await createWatching({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'watches') }).change((before) => ({
+  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'outside') }).change((before) => ({
     next: before,
     messages: [],
   }))

@@ -115,11 +115,6 @@ export function openStoredRequests(variables: BotVariables) {
     shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
     shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
     shiftKeys: (world: AccountApi['world'], ms: number) => shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, ms),
-    /** The id of the Elastic IP that somebody watches, the newest if there are several. */
-    watchedElasticIp: async (): Promise<string | undefined> => {
-      const { watches = [] } = JSON.parse((await redis.hget(keys.watching, 'text')) ?? '{}')
-      return watches.findLast(({ list }: { list: string }) => list === 'elasticIps')?.id
-    },
     isFrozen: async (): Promise<boolean> => {
       const { isOn = false, until = Number.POSITIVE_INFINITY } = JSON.parse((await redis.get(keys.freeze)) ?? '{}')
       return isOn && Date.now() < until
@@ -151,7 +146,7 @@ interface Act {
 interface Around {
   slack: Pick<Slack, 'faults' | 'as' | 'workspace'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
-  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen' | 'watchedElasticIp'>
+  requests: Pick<StoredRequests, 'open' | 'shiftTimes' | 'shiftFreeze' | 'shiftKeys' | 'isFrozen'>
   alerts: { url: string; token: string }
   machine: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
@@ -219,14 +214,6 @@ export function createBreakages(around: Around): Breakage[] {
       kind: 'act',
       verb: 'Request',
       run: () => askAsMachine(around),
-    },
-    {
-      id: 'changed-by-hand',
-      name: 'Greta changes the account by hand',
-      effect: 'She moves the Elastic IP that was watched last, without Lockkeeper. Its channel is told within a minute.',
-      kind: 'act',
-      verb: 'Change it',
-      run: () => changeByHand(around),
     },
     {
       id: 'hours-later',
@@ -406,17 +393,8 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
   const elasticIp = world.elasticIps().findLast(({ id }) => ids.includes(id))
   if (!elasticIp) return 'The account has none of the addresses of the newest open request.'
   const third = world.third(elasticIp.id)
-  world.moveByAnotherPerson(elasticIp.id, third.id)
+  world.moveBehindOurBack(elasticIp.id, third.id)
   return `${elasticIp.address} is on ${third.hostname} now.`
-}
-
-async function changeByHand({ accountApi: { world }, requests }: Around): Promise<string> {
-  const watched = await requests.watchedElasticIp()
-  const elasticIp = world.elasticIps().find(({ id }) => id === watched)
-  if (!elasticIp) return `Nobody watches an Elastic IP. Type /infra watch ip ${world.movable().elasticIp.address} first.`
-  const third = world.third(elasticIp.id)
-  world.moveByAnotherPerson(elasticIp.id, third.id)
-  return `${elasticIp.address} is on ${third.hostname} now. Lockkeeper tells it when it reads the list again.`
 }
 
 async function skipHours({ requests, passTime }: Around): Promise<string> {

@@ -8,8 +8,7 @@ import type { Listing } from '../../slack/listing.ts'
 import { createOneAtATime } from '../../slack/one-at-a-time.ts'
 import type { Details } from '../../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text.ts'
-import { accountEvents } from './account-events.ts'
-import { eventRow, isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
+import { isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
 import { findStories, readStory, type Story } from './stories.ts'
 import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
@@ -23,7 +22,7 @@ export const showAudit: FeatureDefinition = {
           usage: '[word…] [since 3d]',
           group: 'View',
           summary: 'Each request with its requester, decision and outcome',
-          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older. For at most three resources, the account's own events are shown too.`,
+          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older.`,
           examples: ['203.0.113.10', 'me since 3d'],
           takesMentions: true,
           need: 'read',
@@ -44,15 +43,14 @@ async function auditListing(app: App, typed: string[], me: string): Promise<List
   const filter = readFilter(words, me, catalog, since)
   const found = await findStories(app, filter.fits)
   const { stories } = found
-  const { events, notes } = words.length > 0 ? await accountEvents(app, stories, filter.fits) : { events: [], notes: [] }
   const links = await linksOf(app, stories)
-  const rows = [...stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog)), ...events.map(eventRow)]
+  const rows = stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog))
   const matching = typed.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
   return {
     title: mrkdwn`Audit: ${rows.length} ${rows.length === 1 ? 'result' : 'results'}${matching}, newest first`,
     ...listedRows(rows),
     empty: typed.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
-    notes: [...notes, ...searchNotes(found)],
+    notes: searchNotes(found),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { AccountEvent } from '../../account/objects.ts'
 import type { FoundEntry } from '../../audit/find.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
@@ -18,7 +17,6 @@ import {
   type Mrkdwn,
   mention,
   mrkdwn,
-  nameWords,
   quotation,
   toPlainText,
 } from '../../slack/text.ts'
@@ -75,15 +73,6 @@ function choiceOf({ requestId, name, outcome, at }: AuditRow) {
   const when = at === undefined ? [] : [toPlainText(dateTime(at))]
   const description = [...(outcome === undefined ? [] : [outcome]), ...when].join(' · ')
   return option({ text: `${requestId.slice(0, 8)} ${name ?? ''}`, value: requestId, description })
-}
-
-export function eventRow({ action, target, author, createdAt }: AccountEvent): AuditRow {
-  const name = target?.name ?? target?.id
-  return {
-    at: createdAt === undefined ? undefined : Date.parse(createdAt),
-    what: mrkdwn`Event of the account: ${action === undefined ? 'unknown action' : nameWords(action)}${name === undefined ? '' : mrkdwn` of ${nameWords(name)}`}`,
-    by: mrkdwn`${author?.email ?? author?.name ?? author?.id ?? 'someone unknown'}`,
-  }
 }
 
 /** Shows a request, or an entry without one, in one row: who did what, with which outcome. The steps are in its details. */

@@ -81,7 +81,7 @@ describe('who may decide', () => {
   })
 
   test('also the people who are only escalated to, from the start, and alone in an emergency', () => {
-    const escalating = { ...rule, breakGlass: true, approve: terms(['UBEN'], { escalate: [{ afterMs: 1, to: toGroup(['SLEADS']) }] }) }
+    const escalating = { ...rule, breakGlass: true, approve: terms(['UBEN'], { escalate: { afterMs: 1, to: toGroup(['SLEADS']) } }) }
     const more = { rule: escalating, membership: groups({ SLEADS: ['UCHI'] }) }
     expect(verdict(approverRuling(actor(person('UCHI'), more)))).toBe('APPROVERS via SLEADS')
     expect(verdict(breakGlassRuling(actor(person('UCHI'), { ...more, requesterId: 'UCHI' })))).toBe('APPROVERS via SLEADS')

@@ -8,7 +8,7 @@ const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })
 
 describe('whether approvals are enough', () => {
-  const escalating = { approvals: 2, escalate: [{ afterMs: 1, to: toGroup(['UDOV']) }] }
+  const escalating = { approvals: 2, escalate: { afterMs: 1, to: toGroup(['UDOV']) } }
   const both = terms([], { allOf: ['SNET', 'SSEC'] })
   const three = terms(['UBEN', 'UCHI', 'UDOV'], { allOf: ['UEVE'], approvals: 3 })
   const shared = groups({ SNET: ['UBEN', 'UCHI'], SSEC: ['UCHI'] })

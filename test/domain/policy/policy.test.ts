@@ -22,7 +22,7 @@ describe('the people of a rule', () => {
       anyOf: toGroup(['SONCALL']),
       allOf: ['UBEN'],
       approvals: 1,
-      escalate: [{ afterMs: 1, to: toGroup(['SLEADS', 'UCHI']) }],
+      escalate: { afterMs: 1, to: toGroup(['SLEADS', 'UCHI']) },
     }
     expect(approversOf(terms)).toEqual({ users: ['UBEN', 'UCHI'], userGroups: ['SONCALL', 'SLEADS'] })
     expect(approverGroupsOf({ ...rule, approve: terms })).toEqual(['SONCALL', 'SLEADS'])

@@ -206,7 +206,7 @@ describe('a request', () => {
   })
 
   test('counts the approvers who are only escalated to', async () => {
-    const escalate = [{ afterMs: 1, to: toGroup(['U0LEA00001']) }]
+    const escalate = { afterMs: 1, to: toGroup(['U0LEA00001']) }
     expect(await admit({ rules: [ruleFor({ approve: { ...approveBy(['S0ONCALL01'], 3), escalate } })] })).toMatchObject({ unchecked: [] })
   })
 

@@ -6,7 +6,7 @@ import { createHome } from '../../../src/requests/home.ts'
 import { createStore, encodeFields, type Store } from '../../../src/requests/store.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Done } from '../../../src/slack/web-api.ts'
-import { fakeApp, notFrozen, notWatched } from '../../fake-app.ts'
+import { fakeApp, notFrozen } from '../../fake-app.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 import { forViews } from '../../messages/view-app.ts'
 import { trusting } from '../audit-for-test.ts'
@@ -25,7 +25,6 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
     ...notFrozen,
     keys: createKeys('test'),
     redis: { hgetall: async () => ({}) },
-    ...notWatched,
     store: {
       findOpen: async () => ({ requests: [], unreadable: 0 }),
       ended: async () => [],

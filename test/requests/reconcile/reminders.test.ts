@@ -47,7 +47,7 @@ describe('the reminders of a request', () => {
     const later = 100 * minutes
     const approved = requestFor({ state: 'approved', reminded, expiresAt: expiry + later })
 
-    expect(calls(approved, now + later, escalating(110, 220))).toMatchObject({ due, nextAt: nextAt + later })
+    expect(calls(approved, now + later, escalating(110))).toMatchObject({ due, nextAt: nextAt + later })
   })
 })
 
@@ -76,56 +76,25 @@ describe('the reminders of what an alert requested', () => {
 })
 
 /** Terms that escalate after so many minutes. */
-function escalating(...after: number[]): ApproveTerms {
-  return terms(['SONCALL'], {
-    escalate: after.map((minute, index) => ({ afterMs: minute * minutes, to: toGroup([`SLEADS${index + 1}`]) })),
-  })
+function escalating(after: number): ApproveTerms {
+  return terms(['SONCALL'], { escalate: { afterMs: after * minutes, to: toGroup(['SLEADS']) } })
 }
 
-describe('the escalations of a request', () => {
+describe('the escalation of a request', () => {
   const at = (minute: number) => requestedAt + minute * minutes
 
   test.each<[string, ApproveTerms, Partial<Request>, number, Partial<ReturnType<typeof calls>>]>([
     ['not before its time', escalating(30), {}, at(30) - 1, { due: undefined, nextAt: at(30) }],
-    ['at its time', escalating(30), {}, at(30), { due: 'escalation-1', set: { reminded: 0, escalated: 1 }, nextAt: half }],
-    ['once', escalating(30), { escalated: 1 }, at(31), { due: undefined, nextAt: half }],
-    [
-      'one after the other',
-      escalating(30, 60, 90),
-      { escalated: 1 },
-      at(60),
-      { due: 'escalation-2', set: { reminded: 0, escalated: 2 }, nextAt: at(90) },
-    ],
-    [
-      'the newest alone, if no worker ran',
-      escalating(10, 20, 30, 40),
-      { escalated: 1 },
-      at(35),
-      { due: 'escalation-3', set: { reminded: 0, escalated: 3 }, nextAt: at(40) },
-    ],
-    [
-      'a fourth one, of two rules, in the last report',
-      { ...escalating(10, 30), also: [escalating(20, 40)] },
-      { escalated: 3 },
-      at(40),
-      { due: 'escalation-3', set: { reminded: 0, escalated: 4 }, nextAt: half },
-    ],
+    ['at its time', escalating(30), {}, at(30), { due: 'escalation', set: { reminded: 0, escalated: true }, nextAt: half }],
+    ['once', escalating(30), { escalated: true }, at(31), { due: undefined, nextAt: half }],
+    ['at the first time of two rules', { ...escalating(30), also: [escalating(20)] }, {}, at(20), { due: 'escalation', nextAt: half }],
     [
       'instead of a reminder that is due, too',
       escalating(30),
       {},
       at(125),
-      { due: 'escalation-1', set: { reminded: 1, escalated: 1 }, nextAt: last },
+      { due: 'escalation', set: { reminded: 1, escalated: true }, nextAt: last },
     ],
-    [
-      'instead of a reminder that would come within a minute after it',
-      escalating(119),
-      {},
-      at(119),
-      { due: 'escalation-1', set: { reminded: 1, escalated: 1 }, nextAt: last },
-    ],
-    ['instead of a reminder that would come within a minute before it', escalating(121), {}, half, { due: undefined, nextAt: at(121) }],
-    ['beside a reminder that comes more than a minute before it', escalating(122), {}, half, { due: 'reminder-half', nextAt: at(122) }],
     [
       'never, if another rule lets the request expire before',
       escalating(240.5),
@@ -139,22 +108,18 @@ describe('the escalations of a request', () => {
 })
 
 describe('over the whole time of a request, however often it is checked and however long no worker runs', () => {
-  /** Entries at any time, and some within 90 s of a reminder. In minutes. */
+  /** In minutes. */
   const anyTimes = fc.integer({ min: 1, max: 8 * 60 }).chain((expires) => {
-    const anywhere = fc.integer({ min: 1, max: expires * 60 })
-    const nearReminder = fc.tuple(fc.constantFrom(0.5, 0.9), fc.integer({ min: -90, max: 90 })).map(([at, s]) => at * expires * 60 + s)
-    const after = fc.array(
-      fc.oneof(anywhere, nearReminder).map((s) => Math.max(s, 1) / 60),
-      { maxLength: 4 },
-    )
+    const anywhere = fc.integer({ min: 1, max: expires * 60 }).map((s) => s / 60)
+    const after = fc.option(anywhere, { nil: undefined })
     /** How late each check is, in seconds. */
     const delays = fc.array(fc.oneof(fc.constant(0), fc.nat(90), fc.nat(2 * 3_600)), { minLength: 1, maxLength: 12 })
     return fc.record({ expires: fc.constant(expires), after, delays })
   })
 
   /** Checks a request until it expires. Returns each call with its time, and the record before and after it. */
-  function callsOver({ expires, after, delays }: { expires: number; after: number[]; delays: number[] }) {
-    const approve = escalating(...after)
+  function callsOver({ expires, after, delays }: { expires: number; after: number | undefined; delays: number[] }) {
+    const approve = after === undefined ? undefined : escalating(after)
     let request = requestFor({ ttlMs: expires * minutes, expiresAt: requestedAt + expires * minutes })
     const made: { at: number; report: string; request: Request }[] = []
     let now = requestedAt
@@ -171,37 +136,26 @@ describe('over the whole time of a request, however often it is checked and howe
   }
 
   const isReminder = ({ report }: { report: string }) => report.startsWith('reminder')
-  const always = (holds: (made: ReturnType<typeof callsOver>, of: { expires: number; after: number[] }) => void) =>
+  const always = (holds: (made: ReturnType<typeof callsOver>, of: { expires: number; after: number | undefined }) => void) =>
     fc.assert(
       fc.property(anyTimes, (of) => holds(callsOver(of), of)),
       { numRuns: 1_000 },
     )
 
-  test('a reminder and an escalation are more than a minute apart', () => {
-    always((made) => {
-      for (const [index, call] of made.entries()) {
-        const next = made[index + 1]
-        if (next && isReminder(call) !== isReminder(next)) expect(next.at - call.at).toBeGreaterThan(minutes)
-      }
-    })
-  })
-
   test('each report is sent once, in order', () => {
     always((made) => {
       for (const sort of [true, false]) {
-        // Only two rules have a fourth entry.
-        const first = made.filter((call) => isReminder(call) === sort && call.request.escalated <= 3)
-        const reports = first.map(({ report }) => report)
+        const reports = made.filter((call) => isReminder(call) === sort).map(({ report }) => report)
         expect(reports).toEqual([...new Set(reports)].toSorted())
       }
     })
   })
 
-  test('nobody is missed: every entry that was due and every reminder counts', () => {
+  test('nobody is missed: the escalation and every reminder that was due count', () => {
     always((made, { expires, after }) => {
       const { at = requestedAt, request = requestFor() } = made.at(-1) ?? {}
       const isOver = (minute: number) => requestedAt + minute * minutes <= at
-      expect(request.escalated).toBe(after.filter((minute) => isOver(minute) && minute < expires).length)
+      expect(request.escalated).toBe(after !== undefined && isOver(after) && after < expires)
       expect(request.reminded).toBeGreaterThanOrEqual([0.5, 0.9].filter((share) => isOver(expires * share)).length)
     })
   })

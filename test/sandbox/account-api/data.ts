@@ -89,14 +89,6 @@ export interface ApiKeyState {
   user: { id: string; email: string }
 }
 
-export interface EventState {
-  id: string
-  action: string
-  target: { id: string; name: string | null }
-  author: { id: string; name: string; email: string }
-  createdAt: number
-}
-
 /** Resources that never change are kept in the shape in which they are sent. */
 export interface FixedResource {
   id: string

@@ -4,7 +4,6 @@ import {
   type Answer,
   apiKeyOnWire,
   elasticIpOnWire,
-  eventOnWire,
   invalid,
   issuedKeyOnWire,
   notFound,
@@ -55,7 +54,6 @@ const routes: Record<string, Handler> = {
   'PUT /auth/api_keys/:id': rotateApiKey,
   'PATCH /auth/api_keys/:id': updateApiKey,
   'DELETE /auth/api_keys/:id': deleteApiKey,
-  'GET /events': listEvents,
 }
 
 export function createRouter(world: World, maxPageSize: number) {
@@ -125,7 +123,6 @@ function createApiKey(request: AuthorizedRequest): Answer {
   }
   world.data.apiKeys.push(key)
   world.issuedTokens.push(token)
-  world.recordEvent('create.api_key', key, own.user)
   return ok(issuedKeyOnWire(key), 201)
 }
 
@@ -135,7 +132,6 @@ function rotateApiKey(request: AuthorizedRequest): Answer {
   const { name } = attributesOf(request, 'api_keys', Settings.partial())
   Object.assign(key, { name: name ?? key.name, token: newToken(), lastUsedAt: null, updatedAt: world.now() })
   world.issuedTokens.push(key.token)
-  world.recordEvent('rotate.api_key', key, request.key.user)
   return ok(issuedKeyOnWire(key))
 }
 
@@ -147,7 +143,6 @@ function updateApiKey(request: AuthorizedRequest): Answer {
   key.readOnly = settings.read_only ?? key.readOnly
   if (settings.allowed_ips !== undefined) key.allowedIps = settings.allowed_ips
   key.updatedAt = world.now()
-  world.recordEvent('update.api_key', key, request.key.user)
   return ok(apiKeyOnWire(key))
 }
 
@@ -155,7 +150,6 @@ function deleteApiKey(request: AuthorizedRequest): Answer {
   const { apiKeys } = request.world.data
   const key = existingKey(request)
   apiKeys.splice(apiKeys.indexOf(key), 1)
-  request.world.recordEvent('destroy.api_key', key, request.key.user)
   return { status: 200, body: { meta: {} } }
 }
 
@@ -163,14 +157,6 @@ function existingKey({ world, id }: AuthorizedRequest): ApiKeyState {
   const key = world.data.apiKeys.find((one) => one.id === id)
   if (!key) throw notFound('API key')
   return key
-}
-
-function listEvents({ world, maxPageSize, query }: AuthorizedRequest): Answer {
-  const found = fitting(world.events, query, {
-    target_id: ({ target }, id) => target.id === id,
-    'created_at][gte': ({ createdAt }, since) => createdAt >= Date.parse(since),
-  })
-  return pageOf(found.toReversed().map(eventOnWire), query, maxPageSize, { hasTotal: true })
 }
 
 function listServers({ world, maxPageSize, query }: AuthorizedRequest): Answer {
@@ -193,7 +179,7 @@ function listVirtualMachines({ world, maxPageSize, query }: AuthorizedRequest): 
 
 /** As in the real account API, a PATCH does more than rename: a `plan` powers the machine off. A bot that sends one fails its test. */
 function updateVirtualMachine(request: AuthorizedRequest): Answer {
-  const { world, id, key } = request
+  const { world, id } = request
   const machine = existingMachine(world, id)
   const Change = z.object({ name: z.string().min(1).max(253).optional(), plan: z.string().optional() })
   const { name, plan } = attributesOf(request, 'virtual_machines', Change)
@@ -201,7 +187,6 @@ function updateVirtualMachine(request: AuthorizedRequest): Answer {
 
   world.changeVirtualMachine(id, { ...(name !== undefined && { name }), ...(plan !== undefined && { status: 'Resizing' }) })
   const changed = existingMachine(world, id)
-  world.recordEvent('update.virtual_machine', changed, key.user)
   return ok(virtualMachineOnWire(world.data, changed), plan === undefined ? 200 : 202)
 }
 
@@ -226,7 +211,7 @@ function getElasticIp({ world, id }: AuthorizedRequest): Answer {
 
 /** Applies the rules of the interface specification, "Elastic IP status", with the refusals of the public reference. */
 function moveElasticIp(request: AuthorizedRequest): Answer {
-  const { world, id, key } = request
+  const { world, id } = request
   const elasticIp = existingElasticIp(world, id)
   const { server_id: serverId } = attributesOf(request, 'elastic_ips', z.object({ server_id: z.string().min(1) }))
   if (elasticIp.mode === 'bgp') throw refusal(422, 'BGP_ELASTIC_IP_NOT_UPDATABLE', 'It is announced by BGP')
@@ -240,7 +225,6 @@ function moveElasticIp(request: AuthorizedRequest): Answer {
   if (target.networkIncompatible) throw refusal(422, 'SERVER_NETWORK_INCOMPATIBLE', "The server's network cannot route Elastic IPs")
 
   world.startMove(id, serverId)
-  world.recordEvent('update.elastic_ip', { id, name: elasticIp.address }, key.user)
   // The answer shows the target, whatever reads show meanwhile.
   return ok(elasticIpOnWire(world.data, elasticIp, { status: 'moving', serverId }), 202)
 }

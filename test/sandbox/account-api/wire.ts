@@ -1,4 +1,4 @@
-import type { ApiKeyState, Data, ElasticIpState, EventState, ServerState, VirtualMachineState } from './data.ts'
+import type { ApiKeyState, Data, ElasticIpState, ServerState, VirtualMachineState } from './data.ts'
 
 export interface Answer {
   status: number
@@ -129,10 +129,6 @@ export function apiKeyOnWire(state: ApiKeyState) {
 export function issuedKeyOnWire(state: ApiKeyState) {
   const { id, type, attributes } = apiKeyOnWire(state)
   return { id, type, attributes: { ...attributes, token: state.token } }
-}
-
-export function eventOnWire({ id, action, target, author, createdAt }: EventState) {
-  return { id, type: 'events', attributes: { action, target, author, created_at: timestamp(createdAt) } }
 }
 
 function projectOnWire(data: Data, projectId: string) {

@@ -1,14 +1,4 @@
-import {
-  type ApiKeyState,
-  type Data,
-  type ElasticIpState,
-  type EventState,
-  idOf,
-  type MoveEnd,
-  type MovePhase,
-  type ServerState,
-  type VirtualMachineState,
-} from './data.ts'
+import type { Data, ElasticIpState, MoveEnd, MovePhase, ServerState, VirtualMachineState } from './data.ts'
 
 export interface NextMove {
   takesMs?: number
@@ -27,18 +17,13 @@ export interface WorldOptions {
   now: () => number
 }
 
-/** Has access to the account, and is not in Slack. */
-const anotherPerson = { id: idOf('user', 'greta'), email: 'greta.holm@nimbus.example' }
-
 /**
  * The state of the stand-in account, for its routes, and for tests that read it or change it without the bot. It has no timers: a move ends
  * at the first read after its time. Returned objects are copies.
  */
 export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) {
-  const events: EventState[] = []
   const planned: NextMove[] = []
   const issuedTokens: string[] = []
-  let recorded = 0
 
   function findElasticIp(id: string): ElasticIpState | undefined {
     const found = data.elasticIps.find((elasticIp) => elasticIp.id === id)
@@ -75,11 +60,6 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
   function phaseOf({ phases, startedAt, endsAt, endsIn }: NonNullable<ElasticIpState['move']>): MovePhase | undefined {
     const share = endsIn === 'never' ? 1 : (now() - startedAt) / (endsAt - startedAt)
     return phases[Math.min(Math.floor(share * phases.length), phases.length - 1)]
-  }
-
-  function recordEvent(action: string, { id, name }: EventState['target'], user: ApiKeyState['user']): void {
-    const author = { ...user, name: user.email.split('@')[0] ?? user.email }
-    events.push({ id: idOf('evt', String(++recorded)), action, target: { id, name }, author, createdAt: now() })
   }
 
   function moveBehindOurBack(id: string, serverId: string): void {
@@ -128,8 +108,6 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
 
   return {
     data,
-    events,
-    recordEvent,
     issuedTokens,
     now,
 
@@ -166,13 +144,8 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
     endMove(id: string, how: MoveEnd = 'active'): void {
       end(liveElasticIp(id), how)
     },
-    /** Moves it like another user of the account. The move is over. The account records no event, as if it had lost it. */
+    /** Moves it like another user of the account. The move is over. */
     moveBehindOurBack,
-    /** Moves it in the same way. The account records who did it, and `/infra audit` shows that. */
-    moveByAnotherPerson(id: string, serverId: string): void {
-      moveBehindOurBack(id, serverId)
-      recordEvent('update.elastic_ip', { id, name: liveElasticIp(id).address }, anotherPerson)
-    },
     remove(id: string): void {
       data.elasticIps.splice(data.elasticIps.indexOf(liveElasticIp(id)), 1)
     },

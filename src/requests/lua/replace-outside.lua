@@ -1,6 +1,6 @@
--- Replaces what is watched and what was seen, unless another process replaced it since it was read, and owes what is to be told in the same step.
+-- Replaces what was seen of the account, unless another process replaced it since it was read, and owes what is to be told in the same step.
 -- Safe to repeat.
--- KEYS: the hash of what is watched, outbox, the messages.   ARGV: its head when it was read ('' if there was none), the new head, its text, how
+-- KEYS: the hash of what was seen, outbox, the messages.   ARGV: its head when it was read ('' if there was none), the new head, its text, how
 -- long a message is owed in ms, then of each message its member of the outbox and its facts.
 -- Returns 'replaced' or 'changed'.
 local head = redis.call('HGET', KEYS[1], 'head') or ''
