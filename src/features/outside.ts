@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import type { Feature } from '../kit/change-feature.ts'
 import { compareAccount, turnMsOf } from '../requests/outside.ts'
 
-/** For WATCH_CHANGES: the operators are told what happens on the account outside Lockkeeper. */
+/** For WATCH_CHANGES: reports to the operators what changes on the account outside Lockkeeper. */
 export const tellOutside = { create }
 
 function create(app: App): Feature {

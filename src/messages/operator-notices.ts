@@ -71,8 +71,8 @@ export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: 
 
 export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
   if (problem === 'forged')
-    return mrkdwn`:rotating_light: What Lockkeeper noted of the account in Redis is not what it wrote. It begins anew, so what changed on the account meanwhile is not told. Find out who can write to Redis.`
-  return mrkdwn`:warning: What Lockkeeper noted of the account was signed with a key that it doesn't have, or is of another version. Nobody is told of changes outside Lockkeeper. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To begin anew, delete it: ${code(`redis-cli DEL '${key}'`)}.`
+    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't told. Find out who can write to Redis.`
+  return mrkdwn`:warning: The record in Redis for reporting changes outside Lockkeeper was signed with a key that it doesn't have, or is of another version. Changes outside Lockkeeper aren't reported. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To start over, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
