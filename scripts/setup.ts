@@ -10,7 +10,7 @@ import { parse, stringify } from 'yaml'
 import packageFile from '../package.json' with { type: 'json' }
 import { variableNames } from '../src/config/config.ts'
 import { isUserGroup } from '../src/domain/policy.ts'
-import { cleanText } from '../src/slack/text.ts'
+import { cleanText } from '../src/domain/text.ts'
 import {
   type Answers,
   answerOf,
@@ -452,10 +452,9 @@ async function start(setup: Setup): Promise<void> {
   process.exitCode = await ended
 }
 
-/** The messages of a log, without their other data. */
+/** The messages of a log, without their other data. Its last line can be half of one. */
 function saidPlainly(log: string): string {
-  const lines = log.trimEnd().split('\n')
-  return lines.map((line) => (line.startsWith('{') ? JSON.parse(line).msg : line)).join('\n')
+  return log.trimEnd().replace(/^\{.*?"msg":("(?:[^"\\]|\\.)*").*$/gm, (_, message: string) => JSON.parse(message))
 }
 
 /** A bot that waits for Slack or Redis says so meanwhile. */

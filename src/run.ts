@@ -1,5 +1,6 @@
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
+import { cleanText } from './domain/text.ts'
 import { bundles, changeKinds, neverExempt } from './features/index.ts'
 import { createLog, describeError, type Log } from './ops/log.ts'
 import type { Outlets } from './start/apps.ts'
@@ -46,7 +47,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
     if (isEnding) return
     const lines =
       error instanceof ConfigError ? error.lines : [error instanceof StartError ? error.message : JSON.stringify(describeError(error))]
-    for (const line of lines) process.stderr.write(`${line}\n`)
+    for (const line of lines) process.stderr.write(`${cleanText(line)}\n`)
     // The worker may already be running: it starts while Slack is away, and Slack can reject the token hours later.
     await bot?.stop()
     process.exit(1)

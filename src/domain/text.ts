@@ -52,6 +52,20 @@ export function hasInvisible(text: string): boolean {
   return withoutInvisible(text) !== text
 }
 
+/** Matches control characters except newline and tab, marks of annotations, and code points that are no characters. */
+const unwanted =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]/g
+
+/** Removes what shows nothing from text from outside. Line ends become `\n`. `oneLine` turns each run of white space into one space. */
+export function cleanText(text: string, { oneLine = false } = {}): string {
+  const clean = withoutInvisible(text)
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(unwanted, '')
+    .toWellFormed()
+  return oneLine ? clean.replace(/\s+/g, ' ').trim() : clean
+}
+
 /** What word processors and phones write for a hyphen, and turn `--` into. */
 const dashes = /[\u2010-\u2015\u2212\ufe58\ufe63]/g
 

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { type AlertRoute, longestReason } from '../domain/policy.ts'
 import type { SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
-import { withoutInvisible } from '../domain/text.ts'
-import { cleanText, truncate } from '../slack/text.ts'
+import { cleanText, withoutInvisible } from '../domain/text.ts'
+import { truncate } from '../slack/text.ts'
 
 /** The most alerts of one delivery. Alertmanager's `max_alerts` limits a group, and 1,000 of them hardly fit into a body. */
 export const mostAlerts = 1_000

@@ -3,14 +3,13 @@ import { isMachine } from '../domain/approval.ts'
 import type { Description, Fact, Left, Words } from '../domain/change.ts'
 import { approvalsNeeded, type PolicyRule, toGroup } from '../domain/policy.ts'
 import { holdOf, isHeld, type Request, restOf, type Waits } from '../domain/request.ts'
-import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
+import { cleanText, formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, header, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { fit, longestHeader } from '../slack/fit.ts'
 import {
   boldPhrase,
   capitalised,
   charactersIn,
-  cleanText,
   code,
   dateTime,
   dayAndTime,

@@ -17,6 +17,7 @@ import {
 import { currentRequest } from '../domain/lane.ts'
 import { createRepeats } from '../domain/repeats.ts'
 import { Secret } from '../domain/signing.ts'
+import { cleanText } from '../domain/text.ts'
 import type { Place } from './metrics.ts'
 
 interface ErrorDescription {
@@ -125,9 +126,8 @@ interface LogParts {
 
 /** JSON lines on standard output, and text on a terminal. pino would print a bare error as it is, which `Log` does not take. Every field passes through `safeValue`: no command, body, header or secret is written. */
 export function createLog({ level, destination = pino.destination(1), isTerminal = process.stdout.isTTY }: LogParts): Log {
-  const shown = isTerminal
-    ? prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', singleLine: true, messageFormat, ignore: 'error' })
-    : String
+  const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', singleLine: true, messageFormat, ignore: 'error' })
+  const shown = isTerminal ? (line: string) => pretty(withoutControl(line)) : String
   return pino(
     {
       level,
@@ -140,6 +140,11 @@ export function createLog({ level, destination = pino.destination(1), isTerminal
     },
     { write: (line: string) => void destination.write(shown(scrub(line))) },
   )
+}
+
+/** The words of the account, of Redis or of Slack in an error could be commands for a terminal. */
+function withoutControl(line: string): Fields {
+  return JSON.parse(line, (name, value) => (typeof value === 'string' ? cleanText(value, { oneLine: name !== 'stack' }) : value))
 }
 
 /** Without the emoji of a Slack message. The stack of an error only helps if it ended the process. */

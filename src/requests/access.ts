@@ -49,13 +49,14 @@ import {
 } from '../domain/policy.ts'
 import { unmetTerms } from '../domain/reason.ts'
 import { isOpen, type Request } from '../domain/request.ts'
+import { cleanText } from '../domain/text.ts'
 import { reasonRequired } from '../messages/forms.ts'
 import { denialWords, type LabelOf } from '../messages/refusals.ts'
 import { belongsTo, type CardButtonId, readButton } from '../messages/words.ts'
 import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { MembersFor } from '../slack/people.ts'
-import { cleanText, mrkdwn } from '../slack/text.ts'
+import { mrkdwn } from '../slack/text.ts'
 import { noteOf } from './store.ts'
 
 type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors' | 'store'>

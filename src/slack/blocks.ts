@@ -12,10 +12,10 @@ import type {
 } from '@slack/web-api'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { type Linked, linkedIn } from '../domain/reason.ts'
+import { cleanText } from '../domain/text.ts'
 import { divided, fit, fitBlocks, longestInput } from './fit.ts'
 import type { Entered } from './interactions.ts'
 import {
-  cleanText,
   code,
   dateTime,
   emptyText,

@@ -2,6 +2,7 @@ import type { Button, ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
+import { cleanText } from '../domain/text.ts'
 import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
@@ -10,7 +11,7 @@ import { outdatedButton, Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
 import { PageButton } from './listing.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
-import { cleanText, code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
+import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 

@@ -1,10 +1,11 @@
 import type { Button, DataTableBlock, KnownBlock, PlainTextOption, RichTextElement } from '@slack/web-api'
 import { z } from 'zod'
 import type { ChangeKind } from '../domain/policy.ts'
+import { cleanText } from '../domain/text.ts'
 import { actionsFor, type ButtonParts, button, context, message, option, wholeSection } from './blocks.ts'
 import { longestButtonValue, longestOption, longestOptionValue } from './fit.ts'
 import { staticSelect } from './pickers.ts'
-import { charactersIn, cleanText, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate, unescaped } from './text.ts'
+import { charactersIn, code, emptyText, joinMrkdwn, type Mrkdwn, mrkdwn, truncate, unescaped } from './text.ts'
 import type { Message } from './web-api.ts'
 
 /** Sorts by day where Slack sorts the cells of a column alphabetically: 2026-11-22 3:04 PM. */

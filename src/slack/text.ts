@@ -1,6 +1,6 @@
 import type { MrkdwnElement, PlainTextElement } from '@slack/web-api'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
-import { type Phrase, someOf, utcTime, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { cleanText, type Phrase, someOf, utcTime, withoutOwner } from '../domain/text.ts'
 
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -80,20 +80,6 @@ class MrkdwnText {
 
 /** Everything from outside is escaped in it. It is an object, so that a string that looks like mrkdwn never passes for it. */
 export type Mrkdwn = MrkdwnText
-
-/** Matches control characters except newline and tab, marks of annotations, and code points that are no characters. */
-const unwanted =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff]/g
-
-/** Removes what shows nothing from text from outside. Line ends become `\n`. `oneLine` turns each run of white space into one space. */
-export function cleanText(text: string, { oneLine = false } = {}): string {
-  const clean = withoutInvisible(text)
-    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
-    .replace(unwanted, '')
-    .toWellFormed()
-  return oneLine ? clean.replace(/\s+/g, ' ').trim() : clean
-}
 
 /** Escapes `&`, `<` and `>`: mentions, links and dates need one of them (docs.slack.dev, "Formatting message text"). */
 export function escapeMrkdwn(text: string): Mrkdwn {

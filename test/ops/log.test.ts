@@ -77,6 +77,18 @@ describe('the log', () => {
     expect(plain[3]).toMatch(/^FATAL: A defect ended the process: TypeError: broken\n\s+at /)
   })
 
+  test('prints no command for a terminal that is in the words of an error', () => {
+    const shown: string[] = []
+    const log = createLog({ level: 'info', isTerminal: true, destination: { write: (line) => void shown.push(line) } })
+
+    log.error({ code: 'job-failed', error: new TypeError('a\u001b]0;title\u0007b\u009b2Jc\u202ed\nINFO: e') }, 'Work\u001b[2J failed')
+
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal
+    const plain = shown.join('').replace(/\u001b\[\d+m/g, '')
+    expect(plain).toMatch(/ERROR: Work\[2J failed: TypeError: a\]0;titleb2Jcd INFO: e [^\n]*\n$/)
+    expect(plain.trimEnd()).toMatch(/^[\x20-\x7e]*$/)
+  })
+
   it.each([
     ['a failed Redis login', ioredisError],
     ['an unknown Redis command', unknownCommandError],

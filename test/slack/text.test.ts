@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cleanText } from '../../src/domain/text.ts'
 import {
   channelMention,
-  cleanText,
   code,
   dateTime,
   escapeMrkdwn,
