@@ -7,6 +7,7 @@ import type { Feature } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
 import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm, unreadableFreeze } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
+import { showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type FreezeRecord, freezeMessageId } from '../requests/freeze.ts'
 import { heldByFreeze, wakeHeld } from '../requests/send.ts'
@@ -96,6 +97,8 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   if (!lifted) return notFrozen(ofPolicy)
   tell(app, lifted)
   await wakeHeld(app)
+  // The messages of those that wait for an approval say what would hold them.
+  await showAgain(app, (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'))
   const still = freezesOfPolicy(ofPolicy)
   return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
 }

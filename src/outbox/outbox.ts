@@ -156,6 +156,8 @@ const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archiv
 
 async function sendCard(app: App, request: Request, held: Lease, fields: Record<string, string>): Promise<Settlement> {
   const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
+  // Its message says what would hold it.
+  if (request.state === 'waiting') await app.freezes.read()
   const message = renderCard(app, request)
   const posted = request.cardTs
     ? { is: 'found' as const, ts: request.cardTs }

@@ -97,6 +97,18 @@ describe('a freeze', () => {
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
   })
 
+  test('no longer stands in the message of a request that waits for an approval once it is lifted', async () => {
+    const world = await start()
+    await freeze(world)
+    const { card } = await requestMove(world)
+    expect(card.text).toContain('Held by a freeze until lifted.')
+
+    await unfreeze(world)
+
+    await world.slack.until(() => !cardNow(world, card)?.text.includes('Held by'), { what: 'the message without the freeze' })
+    expect(buttonsOf(cardNow(world, card))).toEqual(buttonsOf(card))
+  })
+
   test('ends by itself at its time, which is told in both channels, each once', async () => {
     const world = await start()
     const begun = await freeze(world, 'until in 6s because of the sale')
