@@ -78,7 +78,7 @@ export type RequestState = (typeof requestStates)[number]
 export const unknownState = 'unknown'
 export type StoredState = RequestState | typeof unknownState
 
-/** The version of the records that this release writes. CONTRIBUTING.md says how records may change. */
+/** The version of the records that this release writes. */
 export const requestVersion = 1
 
 export const openStates = ['waiting', 'approved', 'starting', 'tracking'] as const satisfies RequestState[]

@@ -107,11 +107,11 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
 async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, triggerId }: Click): Promise<void> {
   await app.access.authorize(origin, { to: 'unfreeze' })
   const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
-  await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, extra: value }, titles))
+  await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, button: value }, titles))
 }
 
 async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
-  const words = await unfreeze(app, origin, { which: readMetadata(metadata)?.extra ?? '' })
+  const words = await unfreeze(app, origin, { which: readMetadata(metadata)?.button ?? '' })
   await answer.ephemeral(notice(words))
   return { is: 'accepted', words }
 }

@@ -51,8 +51,9 @@ const sources: Thing<Server> = {
 export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' | 'targetId'> = {
   callbackId: 'evacuate-server',
   title: 'Evacuate a server',
+  about: 'serverId',
   fields: {
-    serverId: pick(servers, { label: 'Server', hint: 'Its Elastic IPs are moved to another server.' }),
+    serverId: pick(sources, { label: 'Server', hint: 'Its Elastic IPs are moved to another server.' }),
     targetId: pick(servers, {
       label: 'Target',
       hint: 'Must be in the same project and site.',
@@ -108,15 +109,19 @@ export const evacuateServer = changeFeature({
     button: 'Evacuate',
     shortcut: 'evacuate-server',
   },
-  read: { names: ['server', 'target'], find: findNamed },
-  machines: {
-    tool: 'propose_evacuation',
-    title: 'Propose to evacuate a server',
-    description:
-      'Requests to move all Elastic IPs of a server, at most 50, to another server of the same project and site. One approval covers all of them.',
-    members: { server: 'The server to evacuate, by its hostname or id', target: 'The server that takes over, by its hostname or id' },
+  read: {
+    names: {
+      serverId: { called: 'server', member: 'server', description: 'The server to evacuate, by its hostname or id' },
+      targetId: { called: 'target', member: 'target', description: 'The server that takes over, by its hostname or id' },
+    },
+    find: findNamed,
+    machines: {
+      tool: 'propose_evacuation',
+      title: 'Propose to evacuate a server',
+      description:
+        'Requests to move all Elastic IPs of a server, at most 50, to another server of the same project and site. One approval covers all of them.',
+    },
   },
-  firstThing: sources,
   item: { of: 'server', label: 'Evacuate…' },
   offer: { of: 'server', label: 'Evacuate…' },
   repeated: [
@@ -129,18 +134,22 @@ export const evacuateServer = changeFeature({
   ],
 })
 
-async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<EvacuationInput>> {
-  const [source, ...others] = await findTyped(app, sources, first, signal)
+async function findNamed(
+  app: App,
+  { serverId, targetId }: Record<'serverId' | 'targetId', string>,
+  signal: AbortSignal,
+): Promise<Named<EvacuationInput>> {
+  const [source, ...others] = await findTyped(app, sources, serverId, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0)
-    throw new Refusal(mrkdwn`${ids.length} servers are called ${nameWords(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+    throw new Refusal(mrkdwn`${ids.length} servers are called ${nameWords(serverId)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
   return {
     thing: servers,
-    typed: second,
-    found: serversMeant(await findTyped(app, servers, second, signal), source),
+    typed: targetId,
+    found: serversMeant(await findTyped(app, servers, targetId, signal), source),
     inputOf: (targetId) => ({ serverId: source.id, targetId }),
     ask: mrkdwn`Which one should the Elastic IPs of ${nameWords(source.hostname ?? source.id)} move to?`,
-    byId: `evacuate ${first} <id>`,
+    byId: `evacuate ${serverId} <id>`,
   }
 }
 

@@ -12,6 +12,7 @@ import { code, mrkdwn } from '../slack/text.ts'
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',
   title: 'Move an Elastic IP',
+  about: 'elasticIpId',
   fields: {
     elasticIpId: pick(elasticIps, { label: 'Elastic IP', hint: 'Search by address, id, server, project or site.' }),
     serverId: pick(servers, {
@@ -50,25 +51,31 @@ export const moveElasticIp = changeFeature({
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
   },
-  read: { names: ['elastic ip', 'server'], find: findNamed },
-  machines: {
-    tool: 'propose_move',
-    title: 'Propose to move an Elastic IP',
-    description: 'Requests to move an Elastic IP to another server of the same project and site.',
-    members: { elastic_ip: 'The Elastic IP, by its address or id', server: 'The server to move it to, by its hostname or id' },
+  read: {
+    names: {
+      elasticIpId: { called: 'elastic ip', member: 'elastic_ip', description: 'The Elastic IP, by its address or id' },
+      serverId: { called: 'server', member: 'server', description: 'The server to move it to, by its hostname or id' },
+    },
+    find: findNamed,
+    machines: {
+      tool: 'propose_move',
+      title: 'Propose to move an Elastic IP',
+      description: 'Requests to move an Elastic IP to another server of the same project and site.',
+    },
   },
   item: { of: 'elastic-ip', label: 'Move…' },
   offer: { of: 'elastic-ip', label: 'Move…' },
 })
 
-export async function findNamed(app: App, first: string, second: string, signal: AbortSignal): Promise<Named<MoveInput>> {
+/** `named`: as they were typed. */
+export async function findNamed(app: App, named: MoveInput, signal: AbortSignal): Promise<Named<MoveInput>> {
   // Typed ids are used as they are. The preflight check reads them, and says what could not be read.
-  if (elasticIps.isId?.(first) && servers.isId?.(second)) return { input: { elasticIpId: first, serverId: second } }
-  const [{ id: elasticIpId, address = elasticIpId, project, site }] = await findTyped(app, elasticIps, first, signal)
+  if (elasticIps.isId?.(named.elasticIpId) && servers.isId?.(named.serverId)) return { input: named }
+  const [{ id: elasticIpId, address = elasticIpId, project, site }] = await findTyped(app, elasticIps, named.elasticIpId, signal)
   return {
     thing: servers,
-    typed: second,
-    found: serversMeant(await findTyped(app, servers, second, signal), { project, site }),
+    typed: named.serverId,
+    found: serversMeant(await findTyped(app, servers, named.serverId, signal), { project, site }),
     inputOf: (serverId) => ({ elasticIpId, serverId }),
     ask: mrkdwn`Which one should ${code(address)} move to?`,
     byId: `ip move ${address} <id>`,

@@ -181,6 +181,7 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
       callbackId: `${verb}-api-key`,
       startsOnClick: isRotation || undefined,
       title,
+      about: 'keyId',
       fields: { keyId: pick(apiKeys, { label: 'API key', hint }), ...(isRotation && { keep: oldToken }) } as Form<
         KeyInput,
         KeyFacts,

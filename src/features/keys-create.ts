@@ -72,6 +72,7 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses' | 'ends' | 'dat
   startsOnClick: true,
   callbackId: 'create-api-key',
   title: 'Create an API key',
+  about: 'name',
   fields: {
     name: text({
       label: 'Name',

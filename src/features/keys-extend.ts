@@ -66,6 +66,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   form: {
     callbackId: 'extend-api-key',
     title: 'Extend an API key',
+    about: 'keyId',
     hasEnds: true,
     fields: {
       keyId: pick(apiKeys, { label: 'API key', hint: 'One that ends by itself. Its token stays the same.' }),

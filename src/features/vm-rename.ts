@@ -54,6 +54,7 @@ type RenameFinding = z.infer<typeof renameFindings.schema>
 const form: Form<RenameInput, RenameFacts> = {
   callbackId: 'rename-virtual-machine',
   title: 'Rename a virtual machine',
+  about: 'virtualMachineId',
   fields: {
     virtualMachineId: pick(virtualMachines, { label: 'Virtual machine', hint: 'Search by name, id, address, project or site.' }),
     name: text({
@@ -80,24 +81,26 @@ export const renameVirtualMachine = changeFeature({
     examples: ['preview-1 preview-eu-1', 'preview-1 to preview-eu-1', 'preview-1'],
     button: 'Rename VM',
   },
-  read: { names: ['vm', 'new name'], find: findNamed },
-  machines: {
-    tool: 'propose_rename',
-    title: 'Propose to rename a virtual machine',
-    description: 'Requests a new name for a virtual machine. The new name is also its hostname.',
-    members: {
-      virtual_machine: 'The virtual machine, by its name or id',
-      name: 'The new name: letters (a–z, A–Z), digits, hyphens and dots',
+  read: {
+    names: {
+      virtualMachineId: { called: 'vm', member: 'virtual_machine', description: 'The virtual machine, by its name or id' },
+      name: { called: 'new name', member: 'name', description: 'The new name: letters (a–z, A–Z), digits, hyphens and dots' },
+    },
+    find: findNamed,
+    machines: {
+      tool: 'propose_rename',
+      title: 'Propose to rename a virtual machine',
+      description: 'Requests a new name for a virtual machine. The new name is also its hostname.',
     },
   },
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 
-async function findNamed(app: App, typed: string, name: string, signal: AbortSignal): Promise<Named<RenameInput>> {
+async function findNamed(app: App, { virtualMachineId, name }: RenameInput, signal: AbortSignal): Promise<Named<RenameInput>> {
   return {
     thing: virtualMachines,
-    typed,
-    found: await findTyped(app, virtualMachines, typed, signal),
+    typed: virtualMachineId,
+    found: await findTyped(app, virtualMachines, virtualMachineId, signal),
     inputOf: (virtualMachineId) => ({ virtualMachineId, name }),
     ask: mrkdwn`Which one should be renamed to ${nameWords(name)}?`,
     byId: `vm rename <id> ${name}`,

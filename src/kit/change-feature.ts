@@ -1,4 +1,4 @@
-import type { ModalView, PlainTextOption } from '@slack/web-api'
+import type { ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
@@ -18,8 +18,8 @@ import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { wrongUsage } from '../slack/router.ts'
-import { code, joinMrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
-import { readPair } from '../slack/typed-words.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
+import { readNames } from '../slack/typed-words.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
@@ -66,14 +66,24 @@ export type Named<Input> = { input: Input } | Namesakes<Input>
 
 type ReadCommand<Input> = (app: App, call: CommandCall, signal: AbortSignal) => Promise<Named<Input>>
 
-/** For a command with two names, `ip move <elastic ip> <server>`: what they are called, and how both are found. */
-interface NamedPair<Input> {
-  names: [string, string]
-  find: (app: App, first: string, second: string, signal: AbortSignal) => Promise<Named<Input>>
+/** For a command of names alone, `ip move <elastic ip> <server>`: what they are called, and how they are found. */
+interface ByNames<Input, Name extends string> {
+  /** In the order of the command, each by the field of the form that it fills. */
+  names: Record<Name, CalledName>
+  find: (app: App, given: Record<Name, string>, signal: AbortSignal) => Promise<Named<Input>>
+  /** For a kind that machines may request. */
+  machines?: Pick<ForMachines<Input>, 'tool' | 'title' | 'description'>
+}
+
+/** `called`: in the usage of the command. `member` and `description`: in the API for machines. */
+interface CalledName {
+  called: string
+  member: string
+  description: string
 }
 
 /** A kind of change that people request by a command, by its form, or by a button of a list. */
-interface ChangeFeature<Input, Facts, Name extends string> {
+interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
   kind: ChangeKind
   change: (app: App) => Change<Input, Facts>
   findings: Findings
@@ -83,16 +93,9 @@ interface ChangeFeature<Input, Facts, Name extends string> {
     button?: string
   }
   /** Finds what a whole command names. Throws a Refusal if the command cannot be understood. */
-  read: ReadCommand<Input> | NamedPair<Input>
-  /** For a kind that machines may request by the pair of names. */
-  machines?: Pick<ForMachines<Input>, 'tool' | 'title' | 'description'> & {
-    /** The two names, each by its name in the API, with a description. */
-    members: Record<string, string>
-  }
-  /** Finds the only name of an incomplete command, for the first field. Default: the thing that is picked there. */
-  firstThing?: AnyThing
+  read: ReadCommand<Input> | ByNames<Input, Typed>
   item?: Pick<ItemAction, 'of' | 'label' | 'style'>
-  /** The button in a look-up, for the first field. */
+  /** The button in a look-up, which fills the field of what the change is about. */
   offer?: { of: ThingKind; label: string }
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
@@ -100,28 +103,37 @@ interface ChangeFeature<Input, Facts, Name extends string> {
   repeated?: Work[]
 }
 
-/** Returns the two names of a whole command. Throws a Refusal if one is missing, or if there are more words. */
-function requirePair({ slashCommand, args }: CommandCall, words: string, { names }: NamedPair<unknown>): [string, string] {
-  const { first, second, rest } = readPair(args)
-  if (first !== undefined && second !== undefined && rest.length === 0) return [first, second]
-  const [one, other] = names
-  const usage = code(`${slashCommand.origin.command} ${words} <${one}> <${other}>`)
-  const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${other} out to open a form.`
+/** Returns the names of a whole command, by their fields. Throws a Refusal if one is missing, or if there are more words. */
+function requireNames<Name extends string>(
+  { slashCommand, args }: CommandCall,
+  words: string,
+  declared: Record<Name, CalledName>,
+): Record<Name, string> {
+  const all = Object.entries<CalledName>(declared)
+  const { names, rest } = readNames(args, all.length)
+  if (names.length === all.length && rest.length === 0)
+    return Object.fromEntries(all.map(([field], index) => [field, names[index]])) as Record<Name, string>
+  const called = all.map(([, name]) => name.called)
+  const usage = code([slashCommand.origin.command, words, ...called.map((name) => `<${name}>`)].join(' '))
+  const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${called.at(-1) ?? ''} out to open a form.`
   throw new Refusal(wrongUsage(how, rest))
 }
 
 const readMs = 8_000
 
-export function changeFeature<Input, Facts, Name extends string>(declared: ChangeFeature<Input, Facts, Name>): FeatureDefinition {
-  const { kind, form, item, offer, bundles, read, machines } = declared
-  const pair = 'find' in read ? read : undefined
+export function changeFeature<Input, Facts, Name extends string, Typed extends Name = never>(
+  declared: ChangeFeature<Input, Facts, Name, Typed>,
+): FeatureDefinition {
+  const { kind, form, item, offer, bundles, read } = declared
+  const byNames = 'find' in read ? read : undefined
   const readCommand: ReadCommand<Input> =
-    'find' in read ? (app, call, signal) => read.find(app, ...requirePair(call, command.words, read), signal) : read
+    'find' in read ? (app, call, signal) => read.find(app, requireNames(call, command.words, read.names), signal) : read
   const { button, ...command } = declared.command
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
-  const [[firstName, firstField] = ['', undefined], [secondName, secondField] = ['', undefined]] = fieldsOf(form)
-  const firstThing = declared.firstThing ?? firstField?.thing
+  const { thing: aboutThing } = form.fields[form.about]
+  /** What the words of an incomplete command fill, in their order. */
+  const typedFields: Name[] = byNames ? (Object.keys(byNames.names) as Typed[]) : aboutThing ? [form.about] : []
   const thisOne = `${form.callbackId}:this-one`
   const offered = `${form.callbackId}:offered`
 
@@ -129,7 +141,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
     const change: Change<Input, Facts> = {
       ...declared.change(app),
       ...(offer ? { offer: { of: offer.of, kind, label: offer.label, actionId: offered } } : {}),
-      ...(machines && pair ? { machines: forMachines(app, machines, pair, things) } : {}),
+      ...(byNames?.machines ? { machines: forMachines(app, byNames, byNames.machines, form) } : {}),
     }
     const prepared = (metadata: string) => {
       const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
@@ -156,28 +168,28 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
       else if (outcome) await call.say(submittedWords(outcome))
     }
 
-    const withFirst = async (metadata: string, first: Promise<PlainTextOption | undefined>) =>
-      formWithBoxes(app, form, { metadata, entered: { [firstName]: await first } })
-
-    /** A pair is whole if the command itself was mistyped. If only its second name is unknown, the form has the first one, and says so. */
+    /** All names are there if the command itself was mistyped. If only a later one is unknown, the form has the others, and says so. */
     async function formOf(given: string, { args, command }: GivenWords) {
       const metadata = prepared(given)
-      const { first, second } = readPair(args)
-      if (first === undefined || !firstThing) return formView(form, { metadata })
-      const find = (thing: AnyThing, typed: string) => suggesting(app, things, command, findOption(app, thing, typed))
-      async function fill(entered: Record<string, Entered>) {
-        if (!pair || second === undefined) return formWithBoxes(app, form, { metadata, entered })
-        try {
-          const other = secondField?.thing ? await find(secondField.thing, second) : second
-          return await formWithBoxes(app, form, { metadata, entered: { ...entered, [secondName]: other } })
-        } catch (error) {
-          const problem = toUserWords(error)
-          if (problem === undefined) throw error
-          return formWithBoxes(app, form, { metadata, entered, problem })
+      const { names } = readNames(args, typedFields.length)
+      const [first] = names
+      if (first === undefined) return formView(form, { metadata })
+      async function filledIn() {
+        const entered: Record<string, Entered> = {}
+        let problem: Mrkdwn | undefined
+        for (const [index, name] of typedFields.slice(0, names.length).entries()) {
+          const [typed = '', { thing }] = [names[index], form.fields[name]]
+          try {
+            entered[name] = thing ? await suggesting(app, things, command, findOption(app, thing, typed)) : typed
+          } catch (error) {
+            const words = toUserWords(error)
+            if (words === undefined || index === 0) throw error
+            problem ??= words
+          }
         }
+        return formWithBoxes(app, form, { metadata, entered, problem })
       }
-      const found = find(firstThing, first).then((option) => fill({ [firstName]: option }))
-      return fillForm(first, found, (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
+      return fillForm(first, filledIn(), (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
     }
 
     return {
@@ -185,7 +197,7 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         {
           ...command,
           // A command with too many words counts as complete, so that it is refused.
-          isComplete: pair ? (args) => readPair(args).second !== undefined : command.isComplete,
+          isComplete: byNames ? (args) => readNames(args, typedFields.length).names.length === typedFields.length : command.isComplete,
           need: kind,
           startsOnClick: form.startsOnClick,
           form: formOf,
@@ -202,7 +214,10 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
         ...(things.length > 0 && { [thisOne]: (click) => chooseOne(app, { change, form: filled }, click) }),
         ...(offer && {
           [offered]: (click) =>
-            openOffered(app, kind, click, ({ id }, metadata) => withFirst(metadata, optionById(app, firstField?.thing as AnyThing, id))),
+            openOffered(app, kind, click, async ({ id }, metadata) => {
+              const entered = { [form.about]: await optionById(app, aboutThing as AnyThing, id) }
+              return formWithBoxes(app, form, { metadata, entered })
+            }),
         }),
       },
       submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },
@@ -217,30 +232,32 @@ export function changeFeature<Input, Facts, Name extends string>(declared: Chang
 /** Names are never longer than a hostname. */
 const NamedThing = z.string().trim().min(1).max(253)
 
-function forMachines<Input>(
+function forMachines<Input, Name extends string>(
   app: App,
-  { members, ...about }: NonNullable<ChangeFeature<Input, unknown, string>['machines']>,
-  { find }: NamedPair<Input>,
-  things: AnyThing[],
+  { names, find }: ByNames<Input, Name>,
+  about: NonNullable<ByNames<Input, Name>['machines']>,
+  { fields }: Pick<Form<Input, never, Name>, 'fields'>,
 ): ForMachines<Input> {
-  const [one = '', other = ''] = Object.keys(members)
-  const each = Object.entries(members).map(([name, description]) => [name, NamedThing.describe(description)])
+  const all = Object.entries<CalledName>(names) as [Name, CalledName][]
   return {
     ...about,
-    members: z.object(Object.fromEntries(each)),
+    members: z.object(Object.fromEntries(all.map(([, { member, description }]) => [member, NamedThing.describe(description)]))),
     async read(given, origin, signal) {
       const seen = seenBy(app, origin)
-      const pair: [string, string] = [given[one] ?? '', given[other] ?? '']
-      const named = await find(seen, ...pair, signal)
+      const typed = Object.fromEntries(all.map(([name, { member }]) => [name, given[member] ?? ''])) as Record<Name, string>
+      const named = await find(seen, typed, signal)
       if ('input' in named) {
         // Ids that were used as they are may be of what the machine does not see.
-        if (seen !== app) for (const [index, thing] of things.entries()) await findTyped(seen, thing, pair[index] ?? '', signal)
+        for (const [name] of seen === app ? [] : all) {
+          const { thing } = fields[name]
+          if (thing) await findTyped(seen, thing, typed[name], signal)
+        }
         return named.input
       }
-      const { thing, typed, found, inputOf } = named
+      const { thing, found, inputOf } = named
       if (found.length === 1) return inputOf(found[0].id)
       const ids = found.map(({ id }) => code(id))
-      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${nameWords(typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${nameWords(named.typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
     },
   }
 }
@@ -308,7 +325,7 @@ async function openOffered(
   const thing = readJson(OfferedThing, value)
   if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
   try {
-    await app.access.gate(origin, kind, 'form')
+    await app.access.gate(origin, kind, 'opened')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

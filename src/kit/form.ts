@@ -71,7 +71,9 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   input?(entered: Record<Name, string>, submission: Pick<Submission, 'origin' | 'deliveryKey'>, app: App): Input | Promise<Input>
   /** Fills the fields with a change. Default of each: the text in the input under its name. */
   filled(input: Input, facts: Facts): Partial<Record<Name, Entered>>
-  /** The field that shows a refusal whose finding names none. Default: the first one. */
+  /** The field of what the change is about: lists and look-ups fill it. */
+  about: Name
+  /** The field that shows a refusal whose finding names none. Default: `about`. */
   errorsAt?: Name
   /** Set if it asks for the end of a key: its metadata then has what the rule says about that. */
   hasEnds?: true | undefined
@@ -132,16 +134,16 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       dispatchAction: name === leading || (thing !== undefined && form.boxes !== undefined),
       element: element(actionIdOf(form, name), entered[name], metadata),
     })
-  // Without a box to tick, they say why, below the field that they are about.
+  // Without a box to tick, they say why, below what the change is about.
   const hasBoxes = boxes.some(({ type }) => type === 'input')
   return modal({
     callbackId: form.callbackId,
     title: readMetadata(metadata)?.title ?? form.title,
     submit: 'Request approval',
-    metadata: leading === undefined ? metadata : noted(metadata, { extra: enteredText(entered[leading]) }),
+    metadata: leading === undefined ? metadata : noted(metadata, { chosen: enteredText(entered[leading]) }),
     blocks: [
       ...problemBlocks(problem),
-      ...fields.flatMap((field, index) => [block(field), ...(index === 0 && !hasBoxes ? boxes : [])]),
+      ...fields.flatMap((field) => [block(field), ...(field[0] === form.about && !hasBoxes ? boxes : [])]),
       ...(hasBoxes ? boxes : []),
       ...(form.startsOnClick ? [] : startField(metadata, start)),
       ...reasonField(metadata, reason),
@@ -183,8 +185,7 @@ export function filledView<Input, Facts>(
 }
 
 export function formForItem(form: AnyForm, metadata: string, { id, text }: { id: string; text: string }): ModalView {
-  const [first = ''] = Object.keys(form.fields)
-  return formView(form, { metadata, entered: { [first]: preset({ text, value: id }) } })
+  return formView(form, { metadata, entered: { [form.about]: preset({ text, value: id }) } })
 }
 
 /** Requests what was entered. A form that is refused stays open, and its fields say why. Throws errors that are no refusals. */
@@ -199,15 +200,12 @@ export async function submitForm<Input, Facts>(
   const [reason, boxes] = [reasonIn(submission.values), keptBoxes(form, submission)]
   const start = startIn(submission.values)
   const again = (problem: Mrkdwn) => formView(form, { metadata, entered, blockIds, boxes, reason, start, problem })
-  const [first = ''] = Object.keys(form.fields)
-  const usual = blockIds[form.errorsAt ?? first] ?? first
+  const blockOf = (name: string) => blockIds[name] ?? name
   const values = Object.fromEntries(fieldsOf(form).map(([name]) => [name, enteredText(entered[name]) ?? '']))
   const boxesProblem = boxes.length > 0 || ticked ? form.boxes?.problem(ticked) : undefined
   const problems = fieldsOf(form).map(([name, { problem }]) => [blockIds[name], problem?.(values[name] ?? '')])
-  const wrong = [[blockIds[form.boxes?.name ?? ''] ?? blockIds[first] ?? first, boxesProblem], ...problems].filter(
-    ([, problem]) => problem !== undefined,
-  )
-  const refused = refuseForm(Object.fromEntries(wrong), again)
+  const wrong = [[blockIds[form.boxes?.name ?? ''] ?? blockOf(form.about), boxesProblem], ...problems]
+  const refused = refuseForm(Object.fromEntries(wrong.filter(([, problem]) => problem !== undefined)), again)
   if (refused) return refused
   // A field that was left empty is no member of the input.
   const filledIn = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
@@ -224,7 +222,7 @@ export async function submitForm<Input, Facts>(
     if (problem === undefined) throw error
     const own = error instanceof ReasonRequired ? reasonBlockId : error instanceof StartRefused ? startBlockId : undefined
     const field = error instanceof Refusal ? error.field : findings.fieldOf(error)
-    const at = own ?? blockIds[field ?? ''] ?? usual
+    const at = own ?? blockIds[field ?? ''] ?? blockOf(form.errorsAt ?? form.about)
     return { is: 'refused', problems: { [at]: problem }, again }
   }
 }
@@ -253,7 +251,7 @@ export async function offerChoices(
   { thing, fits, dependsOn }: Field,
   { typed, metadata, values }: OptionsQuery,
 ): Promise<Choices> {
-  const chosen = dependsOn === undefined ? undefined : (readMetadata(metadata)?.extra ?? values[dependsOn])
+  const chosen = dependsOn === undefined ? undefined : (readMetadata(metadata)?.chosen ?? values[dependsOn])
   const doesFit = fits && isChoice(chosen) ? ((await fits(app, chosen)) as (item: unknown) => boolean) : undefined
   return offerThings(app, thing as AnyThing, typed, doesFit)
 }
@@ -263,7 +261,7 @@ export async function updateForm(app: App, form: AnyForm, name: string, { view }
   if (!view) return
   const { entered, blockIds, ticked } = readForm(form, view)
   const [dependent] = fieldsOf(form).find(([, { dependsOn }]) => dependsOn === name) ?? []
-  const [before, chosen] = [readMetadata(view.metadata)?.extra, enteredText(entered[name])]
+  const [before, chosen] = [readMetadata(view.metadata)?.chosen, enteredText(entered[name])]
   const shown = { metadata: view.metadata, reason: reasonIn(view.values), start: startIn(view.values), entered, blockIds }
   if (dependent === undefined || chosen === before) {
     if (form.boxes) await view.update(await formWithBoxes(app, form, shown, ticked && { ticked }))
@@ -305,7 +303,7 @@ function optionIn(entered: Entered): PlainTextOption | undefined {
   return typeof entered === 'string' ? undefined : entered
 }
 
-export function noted(metadata: string, more: Pick<Metadata, 'extra' | 'title' | 'ends'>): string {
+export function noted(metadata: string, more: Pick<Metadata, 'chosen' | 'title' | 'ends'>): string {
   const known = readMetadata(metadata)
   return known ? writeMetadata({ ...known, ...more }) : metadata
 }

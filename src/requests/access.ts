@@ -177,25 +177,25 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
 }
 
 /**
- * Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. `via`: also checks the channel of a form.
+ * Throws a Refusal if no rule lets the person request this kind of change here. `admit` takes the result. `formStep`: also checks the channel of a form.
  *
- * - `form`: it opens. Lockkeeper must be able to post the request there. If Slack gives no answer about that, the post shows whether it is possible.
- * - `chosen`: the person chose the channel. If it is private, they must be a member: its rules may let all its members request. Slack's own picker
+ * - `opened`: Lockkeeper must be able to post the request there. If Slack gives no answer about that, the post shows whether it is possible.
+ * - `channel-chosen`: the person chose the channel. If it is private, they must be a member: its rules may let all its members request. Slack's own picker
  *   offers only what they can see, and it is not documented that Slack also checks what is sent.
  * - `sent`: it can have been open for hours, and the person may have left a private channel since. Where Slack gives no answer, the check when it was
  *   opened counts.
  */
-async function gate(app: Judging, origin: Origin, kind: ChangeKind, via?: 'form' | 'chosen' | 'sent'): Promise<Requester> {
+async function gate(app: Judging, origin: Origin, kind: ChangeKind, formStep?: 'opened' | 'channel-chosen' | 'sent'): Promise<Requester> {
   const { channelId, userId } = origin
   const refused = (denial: Denial) => refuse(app, origin, { to: 'request', kind }, denial)
   if (isMachine(origin) && kind.startsWith('key.')) throw await refused({ code: 'keys-need-people' })
   const { ruling, requester } = await judgeRequesting(app, origin, kind, true)
   if (!ruling.allowed) throw await refused(ruling.denial)
-  if ((via === 'form' || via === 'chosen') && (await app.directory.hasBot(channelId)) === false)
+  if ((formStep === 'opened' || formStep === 'channel-chosen') && (await app.directory.hasBot(channelId)) === false)
     throw await refused({ code: 'not-in-channel' })
-  if (via === 'chosen' || via === 'sent') {
+  if (formStep === 'channel-chosen' || formStep === 'sent') {
     const isOpen = await app.directory.isOpenTo(channelId, userId)
-    if (isOpen === false || (via === 'chosen' && isOpen !== true)) throw await refused({ code: 'foreign-channel' })
+    if (isOpen === false || (formStep === 'channel-chosen' && isOpen !== true)) throw await refused({ code: 'foreign-channel' })
   }
   return requester
 }

@@ -137,10 +137,10 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone:
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
           const form = await emergencyForm(app, request)
-          return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
+          return await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request)))
         }
         const form = await approveForm(app, request, origin)
-        if (form) return await openForm(app, triggerId, form({ origin, extra: value }, app.catalog.titleOf(request)))
+        if (form) return await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request)))
         const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
         return
@@ -204,7 +204,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
         if (!item) throw new Refusal(outdatedButton)
         return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gate(origin, kind, 'form')),
+      allow: async ({ origin }) => void (await access.gate(origin, kind, 'opened')),
     }
   }
 

@@ -45,14 +45,14 @@ export function requestOfClick(app: App, click: Click): Promise<Request> {
   const { value, origin, answer, actionId: at, onHome, messageTs } = click
   const isThere = ({ origin: { channelId }, cardTs }: Request) =>
     onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
-  return genuine(app, { value, origin, answer, at }, isThere)
+  return requireRequest(app, { value, origin, answer, at }, isThere)
 }
 
 /** A click or a form that was sent. `at`: the id of the button or the form. */
 type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
 
-/** Reads the request of a button's value. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
-async function genuine(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
+/** Reads the request of a button's value. Throws a Refusal if it is none that Lockkeeper wrote. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
+async function requireRequest(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
   const { store, signatures, catalog, slack } = app
   const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
   const button = readButton(value)
@@ -84,7 +84,7 @@ export function openReject(app: App): FormHandler<Click> {
       const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
       if (click.origin.userId === request.origin.userId) await mayDecide(app, request, click.origin, 'decide')
-      return rejectForm({ origin: click.origin, extra: click.value }, app.catalog.titleOf(request))
+      return rejectForm({ origin: click.origin, button: click.value }, app.catalog.titleOf(request))
     },
     allow: async (click) => mayDecide(app, await requestOfClick(app, click), click.origin, 'decide'),
   }
@@ -157,11 +157,11 @@ async function readDecision(
 ) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
-  const request = await genuine(app, { value: metadata?.extra ?? '', origin, answer, at: callbackId }, () => true)
+  const request = await requireRequest(app, { value: metadata?.button ?? '', origin, answer, at: callbackId }, () => true)
   const form = await formOf(app, request)
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
-  const again = (shown: Mrkdwn) => form(metadata ?? submission, app.catalog.titleOf(request), shown, reason || undefined)
+  const again = (shown: Mrkdwn) => form(metadata ?? { origin }, app.catalog.titleOf(request), shown, reason || undefined)
   return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
 
@@ -195,14 +195,14 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       const { request, origin } = await opened(click)
       // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
       // can be sent before a refusal replaces it.
-      if (click.onHome) await app.access.gate(origin, request.kind, 'chosen')
+      if (click.onHome) await app.access.gate(origin, request.kind, 'channel-chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal(cannot)
       return form.filled(...(await contentOf(request, origin, click.responseUrl)))
     },
     allow: async (click) => {
       const { request, origin } = await opened(click)
-      await app.access.gate(origin, request.kind, 'form')
+      await app.access.gate(origin, request.kind, 'opened')
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)

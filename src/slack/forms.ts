@@ -34,7 +34,7 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
 
 async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId) await app.access.gate(origin, need, 'form')
+  if (origin.channelId) await app.access.gate(origin, need, 'opened')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
@@ -59,7 +59,7 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
       origin.channelId
         ? form(metadataFor(app, need, { origin, responseUrl }), { args: [], command: origin.command })
         : channelForm({
-            metadata: { origin, responseUrl, extra: words },
+            metadata: { origin, responseUrl, opens: words },
             title: command.button.opens,
             // A button of the Home tab has the channel of the person's last request.
             channelId: 'value' in given ? channelIdIn(given.value) : undefined,
@@ -153,14 +153,14 @@ function channelIdIn(value: string): string | undefined {
 
 async function submitChannel(app: App, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
-  const command = opened.find(({ words }) => words === before?.extra)
+  const command = opened.find(({ words }) => words === before?.opens)
   if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
   const channelId = channelIdIn(values[channelBlock] ?? '')
   const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    await app.access.gate(there, command.need, 'chosen')
+    await app.access.gate(there, command.need, 'channel-chosen')
   } catch (error) {
     const problem = toUserWords(error)
     if (!problem) throw error

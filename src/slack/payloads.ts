@@ -8,12 +8,17 @@ import type { Entered } from './interactions.ts'
 
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
 
-/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. CONTRIBUTING.md says how it may change. */
+/** Stored in a modal, because Slack sends no channel and no response URL with what people do in it. */
 const Metadata = z.object({
   origin: Origin,
   responseUrl: z.string().optional(),
   message: MessageRef.optional(),
-  extra: z.string().optional(),
+  /** The value of the button that opened the form. */
+  button: z.string().optional(),
+  /** The words of the command whose form follows once the channel is chosen. */
+  opens: z.string().optional(),
+  /** What is chosen in the field on which another one depends. */
+  chosen: z.string().optional(),
   reason: z.string().optional(),
   start: z.string().optional(),
   /** The time zone of the person, if it was known when the form opened. */

@@ -37,17 +37,16 @@ export function withoutMention(word: string): string {
 /** What may stand between two names: `ip move 203.0.113.10 to web-2`. */
 const between = /^(?:to|[-=]+>|→)$/i
 
-export interface Pair {
-  first: string | undefined
-  second: string | undefined
-  rest: string[]
-}
-
-/** Reads `<first> [to] <second>`. To name a thing that is called `to`, write it first, or after another `to`. */
-export function readPair(words: string[]): Pair {
-  const [first, ...others] = words
-  const [second, ...rest] = between.test(others[0] ?? '') ? others.slice(1) : others
-  return { first, second, rest }
+/** Reads up to `count` names, `<one> [to] <other>`. To name a thing that is called `to`, write it first, or after another `to`. */
+export function readNames(words: string[], count: number): { names: string[]; rest: string[] } {
+  const names = words.slice(0, Math.min(count, 1))
+  let rest = words.slice(names.length)
+  while (names.length < count && rest.length > 0) {
+    const [name, ...others] = between.test(rest[0] ?? '') ? rest.slice(1) : rest
+    if (name !== undefined) names.push(name)
+    rest = others
+  }
+  return { names, rest }
 }
 
 /** Matches mentions as Slack sends them: `<@U0ADA00001|ada>`, `<#C0OPS00001|ops>`, `<!subteam^S0ONCALL01|@oncall>`, `<!here>`. */

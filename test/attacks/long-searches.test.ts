@@ -89,7 +89,7 @@ describe('a member who lists or picks from thousands of things', () => {
 
     const app = fakeApp({ lists: { elasticIps: async () => [elasticIp as ElasticIp], servers: async () => servers } })
     const origin = { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
-    const query = { actionId: '', origin, typed: '', metadata: writeMetadata({ origin, extra: 'eip_1' }), values: {} }
+    const query = { actionId: '', origin, typed: '', metadata: writeMetadata({ origin, opens: 'eip_1' }), values: {} }
     const { options } = await offerChoices(app, moveForm.fields.serverId, query)
 
     expect(options).toHaveLength(100)

@@ -35,7 +35,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 async function expectAgreement(elasticIp: Wire, all: Wire[]): Promise<void> {
   const account = accountOf({ elasticIps: [elasticIp], servers: all })
   const app = fakeApp({ account, lists: { elasticIps: account.elasticIps.list, servers: account.servers.list, isShort: () => true } })
-  const query = { actionId: '', origin, typed: '', metadata: writeMetadata({ origin, extra: String(elasticIp.id) }), values: {} }
+  const query = { actionId: '', origin, typed: '', metadata: writeMetadata({ origin, chosen: String(elasticIp.id) }), values: {} }
   const choices = await offerChoices(app, moveForm.fields.serverId, query)
   const { preflight } = moveChange({ account })
   const on = shown(elasticIp, 'attributes', 'server', 'id')

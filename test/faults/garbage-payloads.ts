@@ -97,7 +97,9 @@ export function garbageRequest(known: Known): fc.Arbitrary<RawRequest> {
   const rightMetadata = fc.record({
     version: orOf(1),
     origin: fc.record({ teamId, channelId, userId, command: orOf('/infra') }),
-    extra: or(spoilt(known.buttonValue)),
+    button: or(spoilt(known.buttonValue)),
+    opens: or(garbageText),
+    chosen: or(garbageText),
     responseUrl: url,
   })
   const asText = (value: fc.Arbitrary<unknown>) => value.map((one) => JSON.stringify(one))

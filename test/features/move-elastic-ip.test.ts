@@ -43,7 +43,7 @@ test('a server is the one in the project of the Elastic IP; otherwise all of its
   const twin = serverFor({ id: knownIds.web3, project: billing })
   const found = async (project: ElasticIp['project']) => {
     const lists = { elasticIps: async () => [elasticIpFor({ project })], servers: async () => [twin, serverFor()], isShort: () => true }
-    const named = await findNamed(fakeApp({ lists }), '203.0.113.10', 'WEB-2', AbortSignal.timeout(1_000))
+    const named = await findNamed(fakeApp({ lists }), { elasticIpId: '203.0.113.10', serverId: 'WEB-2' }, AbortSignal.timeout(1_000))
     return 'found' in named ? named.found.map(({ id }) => id) : named
   }
 
@@ -71,13 +71,13 @@ interface Offering {
   all?: Server[]
   typed?: string
   /** The Elastic IP in the metadata of the form, and in the option load. */
-  extra?: string | undefined
+  noted?: string | undefined
   chosen?: string
 }
 
-async function offered({ field = 'serverId', elasticIps = [elasticIp], all = servers, typed = '', extra, chosen }: Offering) {
+async function offered({ field = 'serverId', elasticIps = [elasticIp], all = servers, typed = '', noted, chosen }: Offering) {
   const app = fakeApp({ lists: { elasticIps: async () => elasticIps, servers: async () => all } })
-  const query = { actionId: '', origin, typed, metadata: writeMetadata({ origin, extra }), values: { elasticIpId: chosen } }
+  const query = { actionId: '', origin, typed, metadata: writeMetadata({ origin, chosen: noted }), values: { elasticIpId: chosen } }
   const { options } = await offerChoices(app, moveForm.fields[field], query)
   return options.map(({ text }) => text.text)
 }
@@ -101,18 +101,18 @@ describe('the picker of Elastic IPs', () => {
 })
 
 describe('the picker of servers', () => {
-  const extra = ids.elasticIp
+  const noted = ids.elasticIp
 
   test('offers servers that may be in the project and site of the Elastic IP, but not its own server', async () => {
-    expect(await offered({ extra })).toEqual(['new-1', 'web-2 (Storefront, ASH)'])
-    expect(await offered({ extra, typed: 'edge-fra-1' })).toEqual([])
-    expect(await offered({ extra, typed: 'web-1' })).toEqual([])
+    expect(await offered({ noted })).toEqual(['new-1', 'web-2 (Storefront, ASH)'])
+    expect(await offered({ noted, typed: 'edge-fra-1' })).toEqual([])
+    expect(await offered({ noted, typed: 'web-1' })).toEqual([])
   })
 
   test('takes the Elastic IP of the metadata before that of the option load, and offers all servers without one', async () => {
-    expect(await offered({ extra, chosen: 'eip_0Luj7giJiSZl6' })).toHaveLength(2)
+    expect(await offered({ noted, chosen: 'eip_0Luj7giJiSZl6' })).toHaveLength(2)
     expect(await offered({ chosen: ids.elasticIp })).toHaveLength(2)
-    for (const none of [{}, { chosen: 'not-a-choice' }, { extra: 'eip_gone' }]) expect(await offered(none)).toHaveLength(5)
+    for (const none of [{}, { chosen: 'not-a-choice' }, { noted: 'eip_gone' }]) expect(await offered(none)).toHaveLength(5)
   })
 
   test('uses the site of the server that has the address, if the address itself shows another site', async () => {
@@ -120,11 +120,11 @@ describe('the picker of servers', () => {
     const elasticIps = [elasticIpFor({ site: { id: 'site_sao', name: 'São Paulo', slug: 'SAO' } })]
     const all = [server(ids.web1, 'web-1', { site }), server(ids.web2, 'web-2', { site }), ...others]
 
-    expect(await offered({ elasticIps, all, extra })).toEqual(['new-1', 'web-2 (Storefront, SAO2)'])
+    expect(await offered({ elasticIps, all, noted })).toEqual(['new-1', 'web-2 (Storefront, SAO2)'])
   })
 
   test('offers servers that cannot be compared, and does not compare names of sites', async () => {
     const site = { ...ashburn.onServers, id: 'site_ash', slug: undefined }
-    expect(await offered({ elasticIps: [elasticIpFor({ site, server: undefined, project: undefined })], extra })).toHaveLength(5)
+    expect(await offered({ elasticIps: [elasticIpFor({ site, server: undefined, project: undefined })], noted })).toHaveLength(5)
   })
 })

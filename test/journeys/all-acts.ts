@@ -97,7 +97,7 @@ export function allActs({ commands, interactions }: Pick<Bot, 'commands' | 'inte
   /** A modal that another person opened. The rights that count are those of the person who submits it. */
   function modalFor({ channelId }: Actor, callbackId: string) {
     const origin = { teamId: 'T0NIMBUS01', channelId, userId: people.ada, command: '/infra' }
-    const metadata = writeMetadata({ origin, extra: buttonValue(request) })
+    const metadata = writeMetadata({ origin, button: buttonValue(request) })
     const values = { reason: { reason: { type: 'plain_text_input', value: 'web-1 is being replaced' } } }
     return { id: 'V1', type: 'modal', hash: '1', callback_id: callbackId, private_metadata: metadata, state: { values } }
   }

@@ -15,7 +15,7 @@ async function search(world: World, element: string, typed: string) {
 async function chooseAddress(world: World, text: string): Promise<string> {
   const { id = '' } = world.accountApi.world.elasticIps().find(({ address }) => text.startsWith(`${address} `)) ?? {}
   await world.ada.fill(undefined, { 'Elastic IP': text })
-  await world.slack.until(() => JSON.parse(String(world.ada.topView().view.private_metadata)).extra === id)
+  await world.slack.until(() => JSON.parse(String(world.ada.topView().view.private_metadata)).chosen === id)
   return id
 }
 

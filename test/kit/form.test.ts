@@ -22,6 +22,7 @@ interface Input {
 const form: Form<Input, object> = {
   callbackId: 'try',
   title: 'Try a form',
+  about: 'elasticIpId',
   fields: {
     elasticIpId: pick(elasticIps, { label: 'Elastic IP', hint: 'Search by address.' }),
     serverId: pick(servers, {
@@ -75,10 +76,10 @@ describe('a form that is filled', () => {
     expect(formView(form, { metadata: view.private_metadata ?? '' }).title.text).toBe('Move back')
   })
 
-  test('by a list has its item in the first field', () => {
+  test('by a list has its item in the field that the form is about', () => {
     const view = formForItem(form, metadata, { id: ids.elasticIp, text: '203.0.113.10' })
     expect(JSON.stringify(view.blocks[0])).toContain(`"initial_option":${JSON.stringify(eip)}`)
-    expect(readMetadata(view.private_metadata ?? '')?.extra).toBe(ids.elasticIp)
+    expect(readMetadata(view.private_metadata ?? '')?.chosen).toBe(ids.elasticIp)
   })
 })
 
@@ -152,11 +153,11 @@ describe('a form that was sent', () => {
 })
 
 describe('a choice on which another field depends', () => {
-  async function choose(extra: Metadata['extra'], server: string | undefined) {
+  async function choose(chosen: Metadata['chosen'], server: string | undefined) {
     const views: ReturnType<typeof formView>[] = []
-    const serverBlock = extra === undefined ? 'serverId' : `serverId:${extra}`
+    const serverBlock = chosen === undefined ? 'serverId' : `serverId:${chosen}`
     const view = {
-      metadata: writeMetadata({ origin, extra }),
+      metadata: writeMetadata({ origin, chosen }),
       values: { elasticIpId: ids.elasticIp, [serverBlock]: server },
       chosen: { elasticIpId: eip, ...(server && { [serverBlock]: option({ text: server, value: server }) }) },
       update: async (updated: (typeof views)[number]) => void views.push(updated),
@@ -164,19 +165,19 @@ describe('a choice on which another field depends', () => {
     await updateForm(fakeApp({}), form, 'elasticIpId', { view } as unknown as Click)
     return views.map((shown) => ({
       blockId: fieldsIn(shown)[1],
-      extra: readMetadata(shown.private_metadata ?? '')?.extra,
+      chosen: readMetadata(shown.private_metadata ?? '')?.chosen,
       keeps: JSON.stringify(shown.blocks[1]).includes('initial_option'),
     }))
   }
 
   test('is noted in the metadata, and leaves the field alone in which the person may be typing', async () => {
-    expect(await choose(undefined, undefined)).toEqual([{ blockId: 'serverId', extra: ids.elasticIp, keeps: false }])
+    expect(await choose(undefined, undefined)).toEqual([{ blockId: 'serverId', chosen: ids.elasticIp, keeps: false }])
   })
 
   test('drops what was chosen for another one with a new block id, and keeps what was chosen first', async () => {
     const blockId = `serverId:${ids.elasticIp}`
-    expect(await choose('eip_other', ids.web2)).toEqual([{ blockId, extra: ids.elasticIp, keeps: false }])
-    expect(await choose(undefined, ids.web2)).toEqual([{ blockId, extra: ids.elasticIp, keeps: true }])
+    expect(await choose('eip_other', ids.web2)).toEqual([{ blockId, chosen: ids.elasticIp, keeps: false }])
+    expect(await choose(undefined, ids.web2)).toEqual([{ blockId, chosen: ids.elasticIp, keeps: true }])
   })
 
   test('changes nothing if it is the same again', async () => {

@@ -25,6 +25,7 @@ const typed = { origin, deliveryKey: 'd1', triggerId: 't1', responseUrl: 'https:
 const tryForm: Form<{ server: string }, object> = {
   callbackId: 'try',
   title: 'Try',
+  about: 'server',
   fields: { server: text({ label: 'Server' }) },
   filled: () => ({}),
 }

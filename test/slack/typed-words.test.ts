@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withSpaces } from '../../src/domain/text.ts'
-import { parseWords, readPair, splitReason, splitStart, typedCommand, withoutMention } from '../../src/slack/typed-words.ts'
+import { parseWords, readNames, splitReason, splitStart, typedCommand, withoutMention } from '../../src/slack/typed-words.ts'
 import { hostileText } from './hostile-text.ts'
 
 describe('the text after a command', () => {
@@ -113,18 +113,31 @@ describe('the text after a command', () => {
 })
 
 it.each([
-  [[], undefined, undefined, []],
-  [['web-1'], 'web-1', undefined, []],
-  [['web-1', 'web-2'], 'web-1', 'web-2', []],
-  [['web-1', 'TO', 'web-2'], 'web-1', 'web-2', []],
-  [['web-1', '->', 'web-2'], 'web-1', 'web-2', []],
-  [['web-1', '-->', 'web-2'], 'web-1', 'web-2', []],
-  [['web-1', 'to'], 'web-1', undefined, []],
-  [['web-1', 'to', 'to'], 'web-1', 'to', []],
-  [['to', 'to', 'to'], 'to', 'to', []],
-  [['web-1', 'web-2', 'please', 'now'], 'web-1', 'web-2', ['please', 'now']],
-])('two things are read with or without "to", and things that are named so too: %j', (args, first, second, rest) => {
-  expect(readPair(args)).toEqual({ first, second, rest })
+  [[], [], []],
+  [['web-1'], ['web-1'], []],
+  [['web-1', 'web-2'], ['web-1', 'web-2'], []],
+  [['web-1', 'TO', 'web-2'], ['web-1', 'web-2'], []],
+  [['web-1', '->', 'web-2'], ['web-1', 'web-2'], []],
+  [['web-1', '-->', 'web-2'], ['web-1', 'web-2'], []],
+  [['web-1', 'to'], ['web-1'], []],
+  [['web-1', 'to', 'to'], ['web-1', 'to'], []],
+  [['to', 'to', 'to'], ['to', 'to'], []],
+  [
+    ['web-1', 'web-2', 'please', 'now'],
+    ['web-1', 'web-2'],
+    ['please', 'now'],
+  ],
+])('two things are read with or without "to", and things that are named so too: %j', (args, names, rest) => {
+  expect(readNames(args, 2)).toEqual({ names, rest })
+})
+
+it.each([
+  [['web-1', 'OPS-7', 'to', 'web-2', 'now'], 3, ['web-1', 'OPS-7', 'web-2'], ['now']],
+  [['web-1', 'web-2'], 3, ['web-1', 'web-2'], []],
+  [['web-1', 'web-2'], 1, ['web-1'], ['web-2']],
+  [['web-1'], 0, [], ['web-1']],
+])('as many are read as a command takes: %j, %i', (args, count, names, rest) => {
+  expect(readNames(args, count)).toEqual({ names, rest })
 })
 
 describe('the reason of a command', () => {

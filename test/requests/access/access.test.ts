@@ -109,21 +109,21 @@ describe('a refusal', () => {
 
 test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
   [{ bot: false }, undefined, 'not refused'],
-  [{ bot: false }, 'form', 'not-in-channel'],
-  [{ bot: false }, 'chosen', 'not-in-channel'],
+  [{ bot: false }, 'opened', 'not-in-channel'],
+  [{ bot: false }, 'channel-chosen', 'not-in-channel'],
   [{ bot: false }, 'sent', 'not refused'],
-  [{ bot: 'unknown' }, 'form', 'not refused'],
+  [{ bot: 'unknown' }, 'opened', 'not refused'],
   // Whoever types a command in a channel is in it.
   [{ person: false }, undefined, 'not refused'],
-  [{ person: false }, 'form', 'not refused'],
-  [{ person: false }, 'chosen', 'foreign-channel'],
+  [{ person: false }, 'opened', 'not refused'],
+  [{ person: false }, 'channel-chosen', 'foreign-channel'],
   [{ person: false }, 'sent', 'foreign-channel'],
-  [{ person: 'unknown' }, 'chosen', 'foreign-channel'],
+  [{ person: 'unknown' }, 'channel-chosen', 'foreign-channel'],
   [{ person: 'unknown' }, 'sent', 'not refused'],
-])('a request from a channel of which Slack says %j, by %s: %s', async (inChannel, via, expected) => {
+])('a request from a channel of which Slack says %j, by %s: %s', async (inChannel, formStep, expected) => {
   const { access } = setUp({ inChannel })
 
-  const denied = await access.gate(ada, 'ip.move', via).then(
+  const denied = await access.gate(ada, 'ip.move', formStep).then(
     () => 'not refused',
     (error: unknown) => (error instanceof Denied ? error.code : 'another error'),
   )

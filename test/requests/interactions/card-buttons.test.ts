@@ -62,7 +62,7 @@ function startButtons(broken: Partial<Store> = {}) {
   }
 
   function submitReject(request: Request): Promise<unknown> | undefined {
-    const metadata = writeMetadata({ origin: ben, extra: buttonValue(request) })
+    const metadata = writeMetadata({ origin: ben, button: buttonValue(request) })
     const submission = { callbackId: rejectCallbackId, origin: ben, answer: { about }, metadata, values: { reason: 'Not today' } }
     return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
   }
