@@ -12,7 +12,6 @@ import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbo
 import { show, showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { RedisFault } from '../redis/connections.ts'
-import { horizonMs } from '../redis/queues.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
@@ -220,7 +219,7 @@ export function createTimer(work: () => Promise<unknown>, everyMs: number, onErr
   return { begin, start, stop }
 }
 
-/** Notes that the worker runs, restarts ticks that are needed and do not run, and checks the data set, the audit and Redis' settings. */
+/** Notes that the worker runs, keeps ticks running, and checks the data set, the audit and Redis' settings. */
 export function createWatchdog(
   { queues, store, audit, errors }: App,
   { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
@@ -228,7 +227,6 @@ export function createWatchdog(
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
   const checks = createTimer(check, intervalMs, onError)
-  let wasBusy = false
   let isStopped = false
 
   /** Resolves after its first check, when other processes can see this worker. */
@@ -254,13 +252,9 @@ export function createWatchdog(
     await dataLossMark.check()
     if (!isStopped) await store.noteWorker(workerName)
     await audit.tidy()
-    const isBusy = await store.isBusy(horizonMs)
-    if (isBusy) {
-      await queues.startTicking()
-      const silentMs = await store.sinceLastTickMs()
-      if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
-    }
-    wasBusy = isBusy
+    if (isStopped) return
+    const areSilent = (await store.sinceLastTickMs()) > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)
+    await queues.keepTicking(areSilent)
   }
 
   return { start, stop }

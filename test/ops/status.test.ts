@@ -150,7 +150,7 @@ function arrangeApp({
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
     store: {
       now: async () => Date.now() - aheadMs,
-      isBusy: async () => false,
+      isOverdue: async () => false,
       sinceLastTickMs: async () => 0,
       workersSeen: async () => workers,
       findOpen: async () => ({ requests, unreadable: 0 }),
