@@ -13,10 +13,11 @@ import { show, showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { RedisFault } from '../redis/connections.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { replace } from '../redis/sealed.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-const run = scriptsOf(readScripts(import.meta.url, ['data-loss-mark', 'replace-faults']))
+const run = scriptsOf(readScripts(import.meta.url, ['data-loss-mark']))
 
 export interface Watch {
   check(): Promise<void>
@@ -48,11 +49,11 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
-    const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
-    const markKeys = [keys.dataLossMark, keys.auditHead, keys.audit, ...draft.keys]
+    const owed = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
+    const markKeys = [keys.dataLossMark, keys.auditHead, keys.audit, keys.outbox, ...owed.map((one) => keys.message(one.id))]
     const [current = fresh, seq, hash = '', id = '', ...standing] = await run(app.redis, 'data-loss-mark', markKeys, [
       ...[fresh, seenId],
-      ...draft.values,
+      ...owed.flatMap(({ member, facts, keepMs, inMs }) => [member, facts, String(keepMs), String(inMs)]),
     ])
     const end = { seq: Number(seq), hash, id }
     compare(end, standing, end)
@@ -169,10 +170,10 @@ export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch
     const about = randomUUID()
     const words = codes === '' ? safeRedis : wordsOf(faults)
     const options = { about, level: codes === '' ? 'info' : 'error' } as const
-    const draft = draftNotice(app, 'redis-unsafe', words, options)
-    const values = [record, `${codes} ${about}`, ...draft.values]
-    const [outcome] = await run(redis, 'replace-faults', [keys.redisFaults, ...draft.keys], values).catch((error: unknown) => {
-      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return ['refused']
+    const owes = draftNotice(app, 'redis-unsafe', words, options)
+    const texts = { before: record, after: `${codes} ${about}` }
+    const outcome = await replace(app, keys.redisFaults, texts, { owes }).catch((error: unknown) => {
+      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
       throw error
     })
     if (outcome === 'changed') return

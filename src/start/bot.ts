@@ -13,7 +13,7 @@ import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealt
 import { onApiError } from '../outbox/operators.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
-import { markSigningKey } from '../redis/signed-list.ts'
+import { markSigningKey } from '../redis/sealed.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { isFrozenAt } from '../requests/freeze.ts'

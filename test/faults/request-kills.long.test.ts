@@ -9,6 +9,7 @@ import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
+import { factsOf } from '../requests/signatures-for-test.ts'
 
 interface Story {
   /** Of an evacuation. Default: 3. */
@@ -68,7 +69,7 @@ const ofBoth: Record<string, Story> = {
       const { admin, ben, evidence } = scene
       await untilTrue('the freeze is lifted', async () => {
         await ben.command('/infra unfreeze', { channel: ops }).catch(() => undefined)
-        return JSON.parse((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
+        return factsOf((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
       })
     },
     ends: 'done',

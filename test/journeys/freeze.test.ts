@@ -18,6 +18,7 @@ import {
   type World,
   type WorldOptions,
 } from './world.ts'
+import { changedFacts, factsOf } from '../requests/signatures-for-test.ts'
 
 const rules = `rules:
   - { name: alone, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }
@@ -351,9 +352,9 @@ describe('a record of the freeze that cannot be believed', () => {
     const world = await start()
     const { redis, keys } = world.records
     await freeze(world)
-    const stored = JSON.parse((await redis.get(keys.freeze)) ?? '')
-    const id = freezeMessageId(stored.id, 'set', 'here')
-    await redis.hset(keys.message(id), 'facts', JSON.stringify({ ...stored, channelId: 'C0MPDM0001' }))
+    const stored = (await redis.get(keys.freeze)) ?? ''
+    const id = freezeMessageId(factsOf(stored).id, 'set', 'here')
+    await redis.hset(keys.message(id), 'facts', changedFacts(stored, { channelId: 'C0MPDM0001' }))
     await redis.hdel(keys.message(id), 'outbox:freeze')
     await redis.zadd(keys.outbox, 1, `${id}/freeze`)
     await expect.poll(() => redis.exists(keys.message(id))).toBe(0)

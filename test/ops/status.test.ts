@@ -13,6 +13,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import type { FreezeNow } from '../../src/requests/freeze.ts'
 import { createOutside } from '../../src/requests/outside.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
@@ -22,7 +23,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 
-const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'outside') =>
+const ringOf = (stateKeys: string, purpose: 'requests' | 'records') =>
   createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
 
 /** Creates a status page over these checks, with a fake clock. */
@@ -143,7 +144,7 @@ function arrangeApp({
   const asked: unknown[] = []
   const app = fakeApp({
     freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
-    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'outside') }),
+    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'records') }),
     redis,
     keys,
     metrics,
@@ -156,7 +157,7 @@ function arrangeApp({
       findOpen: async () => ({ requests, unreadable: 0 }),
     },
     queues: { pollIntervalMs: 3_000 },
-    endsKeyring: ringOf(stateKeys, 'key-ends'),
+    recordKeyring: ringOf(stateKeys, 'records'),
     slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
@@ -190,14 +191,13 @@ test('the status page says what still needs an older STATE_KEY', async () => {
   const [older, newer] = ['an-older-key-for-tests-of-32-chars', 'a-newer-key-for-tests-of-32-chars']
   const shared = connectTestRedis()
   const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
-  const signature = ringOf(older, 'key-ends').sign({ what: 'key-end', content: end })
-  await shared.redis.hset(shared.keys.keyEnds, 'tok_1', JSON.stringify({ signed: end, signature }))
-  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'outside') }).change((before) => ({
+  await shared.redis.hset(shared.keys.keyEnds, 'tok_1', seal(ringOf(older, 'records'), 'key-end', end))
+  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'records') }).change((before) => ({
     next: before,
     messages: [],
   }))
   const frozen = {
-    text: JSON.stringify({ signature: ringOf(older, 'requests').sign({}) }),
+    text: seal(ringOf(older, 'records'), 'freeze', {}),
     record: undefined,
     freezes: [],
     isUnreadable: false,
