@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { approveHeld, general, ops, people } from '../journeys/world.ts'
+import { factsOf } from '../requests/signatures-for-test.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
-import { factsOf } from '../requests/signatures-for-test.ts'
 
 /** Kills the bot right before Redis gets what freezes or lifts, or after that and before the bot learns of it. Starts the next one. */
 async function killAt({ bots, proxy, ben }: Scene, act: 'freeze' | 'unfreeze', when: 'before' | 'after'): Promise<void> {

@@ -4,12 +4,12 @@ import type { Request } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
+import { factsOf } from '../requests/signatures-for-test.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
-import { factsOf } from '../requests/signatures-for-test.ts'
 
 interface Story {
   /** Of an evacuation. Default: 3. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freezeMessageId } from '../../src/requests/freeze.ts'
+import { changedFacts, factsOf } from '../requests/signatures-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
@@ -18,7 +19,6 @@ import {
   type World,
   type WorldOptions,
 } from './world.ts'
-import { changedFacts, factsOf } from '../requests/signatures-for-test.ts'
 
 const rules = `rules:
   - { name: alone, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }

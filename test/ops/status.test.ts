@@ -23,8 +23,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 
-const ringOf = (stateKeys: string, purpose: 'requests' | 'records') =>
-  createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
+const ringOf = (stateKeys: string, purpose: 'requests' | 'records') => createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { mayStartUntil } from '../../src/domain/starts.ts'
-import { createFreezes, type FreezeMemory, type FreezeRecord, freezeOnAt } from '../../src/requests/freeze.ts'
 import { seal } from '../../src/redis/sealed.ts'
+import { createFreezes, type FreezeMemory, type FreezeRecord, freezeOnAt } from '../../src/requests/freeze.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
@@ -268,11 +268,7 @@ const tampered: [string, (world: History) => Promise<unknown>, string][] = [
   ['turned off', ({ put, texts }) => put(changedFacts(texts[2], { isOn: false })), 'freeze-forged'],
   ['given an end', ({ put, texts }) => put(changedFacts(texts[2], { until: 1 })), 'freeze-forged'],
   ['moved to later', ({ put, texts }) => put(changedFacts(texts[2], { from: Date.now() + hours })), 'freeze-forged'],
-  [
-    'given the signature of another',
-    ({ put, texts }) => put(changedFacts(texts[2], { isOn: false }, texts[1])),
-    'freeze-forged',
-  ],
+  ['given the signature of another', ({ put, texts }) => put(changedFacts(texts[2], { isOn: false }, texts[1])), 'freeze-forged'],
   ['left without a signature', ({ put, texts }) => put(JSON.stringify(factsOf(texts[2]))), 'freeze-forged'],
   ...['{', 'null', '[]', '0', '{"revision":99}'].map((text): (typeof tampered)[number] => [
     `damaged: ${JSON.stringify(text)}`,
