@@ -71,8 +71,8 @@ export interface App {
 
   catalog: Catalog
   signatures: RequestSignatures
-  /** Signs the ends of keys, in their names and records. */
-  endsKeyring: Keyring
+  /** Seals what is kept in Redis beside requests and the audit. */
+  recordKeyring: Keyring
   access: Access
   audit: Audit
   store: Store

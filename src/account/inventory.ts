@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
@@ -7,7 +7,7 @@ import { withinOr } from '../domain/within.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { claim, scriptsOf } from '../redis/scripts.ts'
-import { createSignedList } from '../redis/signed-list.ts'
+import { open, seal } from '../redis/sealed.ts'
 import type { AccountApi } from './client.ts'
 import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
 
@@ -27,6 +27,9 @@ const lookAgainMs = 100
 const longestShared = 4 * 1024 * 1024
 /** A copy from further in the future was made by another clock, and its age is unknown. */
 const clockOffMs = 2_000
+
+/** What a list is known by, without reading all of it. */
+const Head = z.object({ at: z.number(), digest: z.string() })
 
 interface Copy {
   /** The head in Redis. Undefined if only this process has the copy. */
@@ -62,7 +65,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
 
   function createCopies(name: ListName) {
     const key = keys.list(name)
-    const signed = createSignedList({ keyring, name, schema: z.custom<ReadList<unknown>>() })
     let newest: Copy | undefined
     let running: Promise<Copy> | undefined
 
@@ -87,15 +89,13 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
 
     async function load(redisNow: number): Promise<void> {
       const [head, text] = await guardStore(() => redis.hmget(key.copy, 'head', 'text'))
-      const read = signed.decode({ head: head ?? '', text: text ?? '' })
-      if (read.is !== 'genuine' || read.at > redisNow + clockOffMs || read.at < (newest?.at ?? 0)) return
-      const { items, cut, ...leftOut } = read.list
-      newest = {
-        head: head ?? undefined,
-        at: read.at,
-        began: now() - (redisNow - read.at),
-        list: { items: noteLeftOut(items, { ...leftOut, at: read.at }), cut, ...leftOut },
-      }
+      const found = open(keyring, `list ${name}`, Head, head ?? '')
+      if (found.is !== 'genuine' || !text || found.facts.digest !== hash('sha256', text)) return
+      const { at } = found.facts
+      if (at > redisNow + clockOffMs || at < (newest?.at ?? 0)) return
+      const { items, cut, ...leftOut }: ReadList<unknown> = JSON.parse(text)
+      const list = { items: noteLeftOut(items, { ...leftOut, at }), cut, ...leftOut }
+      newest = { head: head ?? undefined, at, began: now() - (redisNow - at), list }
     }
 
     async function list(): Promise<unknown[]> {
@@ -147,8 +147,9 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     }
 
     async function store(list: ReadList<unknown>, at: number): Promise<string | undefined> {
-      const { head, text } = signed.encode(list, at)
+      const text = JSON.stringify(list)
       if (text.length > longestShared) return undefined
+      const head = seal(keyring, `list ${name}`, { at, digest: hash('sha256', text) })
       const stored = await redis
         .multi()
         .hset(key.copy, { head, text })

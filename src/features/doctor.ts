@@ -91,7 +91,7 @@ const reads = {
   workers: async ({ app: { store } }: Asked) => ({
     seen: await store.workersSeen(workerSeenMs),
     lastTickMs: await store.sinceLastTickMs(),
-    overdue: await store.isBusy(-overdueMs),
+    overdue: await store.isOverdue(overdueMs),
   }),
 }
 

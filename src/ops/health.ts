@@ -167,7 +167,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   )
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
-  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica. No ticks run while nothing is due.')
+  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica.')
   const used = gauge(
     'lockkeeper_account_budget_used',
     'Calls to the account API in the last minute, of all replicas, by kind (read, write) and by what they were for.',

@@ -7,6 +7,7 @@ import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
 import { outsideMessage } from '../messages/outside.ts'
 import { guardStore } from '../redis/connect.ts'
+import type { OwedFacts } from '../redis/sealed.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
@@ -147,13 +148,6 @@ async function sendOutside(app: App, { id, name }: Owed, held: Lease, facts: str
   return posted.is === 'refused' ? later(passingMs) : laterAfter(posted)
 }
 
-/** What a script needs to owe a message in the same step as what it is about, with the function `owe` of the prologue. */
-interface Draft {
-  keys: [message: string, outbox: string]
-  /** `member` is '' if nobody gets the message. */
-  values: [member: string, facts: string, keepMs: string]
-}
-
 /** Owes a message, to be sent at once. Nothing happens if it was owed before. Throws StoreUnavailableError. */
 export function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
   return oweFacts(app, owed, JSON.stringify(facts), owedMs)
@@ -218,12 +212,10 @@ export async function keepNotice(app: App, code: ErrorCode, words: Mrkdwn, optio
   if (facts) await oweFacts(app, noticeFor(code, options), JSON.stringify(facts), owedMs, leftAfterMs)
 }
 
-export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): Draft {
+/** The same, for a script that owes it in one step with what it is about. Empty if nobody gets notices. */
+export function draftNotice(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions): OwedFacts[] {
   const [owed, facts] = [noticeFor(code, options), factsOf(app, code, words)]
-  return {
-    keys: [app.keys.message(owed.id), app.keys.outbox],
-    values: facts ? [memberOf(owed), JSON.stringify(facts), String(owedMs)] : ['', '', '0'],
-  }
+  return facts ? [{ id: owed.id, member: memberOf(owed), facts: JSON.stringify(facts), keepMs: owedMs, inMs: leftAfterMs }] : []
 }
 
 /** Sends a notice that another process may have left. Returns whether it is still owed. Throws StoreUnavailableError if Redis cannot be read. */

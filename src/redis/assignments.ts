@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Assignment, longestSeenMs, type SeenAssignment } from '../domain/account.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { guardStore, type Redis } from './connect.ts'
+import type { Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
-import { readScripts, scriptsOf } from './scripts.ts'
-import { createSignedList } from './signed-list.ts'
+import { scriptsOf } from './scripts.ts'
+import { open, readText, replace, seal } from './sealed.ts'
 
-const scripts = scriptsOf(readScripts(import.meta.url, ['replace-assignments']))
+const scripts = scriptsOf()
 
 /** A list that disappears so shortly before its end has not been removed by anybody. */
 const endOffMs = 60_000
@@ -27,9 +27,11 @@ interface ElasticIp {
   server?: { id: string; hostname?: string }
 }
 
-/** A list as it was read. `head`: its signed head, '' if there is none. `at`: undefined if it is not used. */
+const List = z.object({ at: z.number(), entries: z.array(Assignment) })
+
+/** A list as it was read. `text`: '' if there is none. `at`: undefined if it is not used. */
 interface Found {
-  head: string
+  text: string
   at: number | undefined
   entries: Assignment[]
 }
@@ -47,7 +49,6 @@ export function createAssignments({
   onRefused: (problem: ListProblem) => Promise<void> | void
 }) {
   const run = scripts.bind(undefined, redis)
-  const list = createSignedList({ keyring, name: 'assignments', schema: z.array(Assignment) })
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
@@ -84,9 +85,9 @@ export function createAssignments({
       if (isFresh(found, listed, now)) return
       // Each list has a later time than the one before, also if Redis' clock was set back.
       const at = Math.max(now, (found.at ?? 0) + 1, newest + 1)
-      const { head, text } = list.encode(merged(found.entries, listed, now), at)
-      const [outcome] = await run('replace-assignments', [keys.assignments], [found.head, String(longestSeenMs), head, text])
-      if (outcome !== 'replaced') continue
+      const after = seal(keyring, 'assignments', { at, entries: merged(found.entries, listed, now) })
+      const texts = { before: found.text, after }
+      if ((await replace({ redis, keys }, keys.assignments, texts, { keepMs: longestSeenMs })) === 'changed') continue
       newest = Math.max(newest, at)
       return
     }
@@ -110,16 +111,16 @@ export function createAssignments({
   async function read(now: number): Promise<Found> {
     // A list that this process reads or writes while the answer is on its way is not compared.
     const known = newest
-    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.assignments))
-    const found = list.decode({ head, text })
-    if (found.is === 'genuine' && found.at >= known) {
-      newest = Math.max(newest, found.at)
-      return { head, at: found.at, entries: found.list }
+    const text = await readText(redis, keys.assignments)
+    const found = open(keyring, 'assignments', List, text)
+    if (found.is === 'genuine' && found.facts.at >= known) {
+      newest = Math.max(newest, found.facts.at)
+      return { text, ...found.facts }
     }
     if (found.is === 'forged') await onRefused('forged')
     if (found.is === 'genuine') await onRefused('older')
     if (found.is === 'none' && known > 0 && now - known < longestSeenMs - endOffMs) await onRefused('missing')
-    return { head, at: undefined, entries: [] }
+    return { text, at: undefined, entries: [] }
   }
 
   return { note, noteOne, find }

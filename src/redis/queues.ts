@@ -4,9 +4,6 @@ import { z } from 'zod'
 import type { Request } from '../domain/request.ts'
 import type { Keys } from './key-names.ts'
 
-/** Ticks run while any request or message is due within this time. A request that is due later gets a separate delayed job. */
-export const horizonMs = 60_000
-
 /** A lost wake-up does no harm, because a tick finds the request. Kind and resource are for people who read a BullMQ dashboard. */
 export type Wake = (request: Pick<Request, 'id' | 'kind' | 'resource'>, delayMs?: number) => Promise<void>
 
@@ -21,9 +18,6 @@ interface QueuesParts {
 
 const schedulerId = 'tick'
 
-/** The scheduler is considered dead when its next tick is overdue by three intervals and this time. */
-const overdueMs = 2_000
-
 /** Processes that answer people wake requests up, and workers run jobs. The caller closes `redis`. */
 export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesParts) {
   const options = {
@@ -37,41 +31,32 @@ export function createQueues({ redis, keys, pollIntervalMs, onError }: QueuesPar
   for (const queue of [wakeUps, ticks]) queue.on('error', onError)
 
   /**
-   * Never throws. The watchdog of the worker restarts ticks that stopped. A request has one wake-up that is to come, and the last call decides when:
-   * each look at a request that waits asks for the next one, and a look that somebody else caused would begin another series of them.
+   * Never throws: a tick finds the request. A request has one wake-up that is to come, and the last call decides when: each look at a request that
+   * waits asks for the next one, and a look that somebody else caused would begin another series of them.
    */
   async function wake({ id, kind, resource }: Parameters<Wake>[0], delayMs = 0): Promise<void> {
     try {
       const data = { version: 1, id, kind, resource } satisfies z.infer<typeof WakeUp>
       await wakeUps.add(kind, data, { delay: delayMs, deduplication: { id, replace: true } })
-      if (delayMs < horizonMs) await startTicking()
     } catch (error) {
       onError(error)
     }
   }
 
-  async function startTicking(): Promise<void> {
-    const scheduler = await ticks.getJobScheduler(schedulerId)
-    // A scheduler can lose its next tick, for example when it is removed and created again at the same moment. Then replace it.
-    if (scheduler?.next !== undefined && scheduler.next > Date.now() - pollIntervalMs * 3 - overdueMs) return
-    if (scheduler) await stopTicking()
+  /**
+   * Leaves ticks as they are, and adds the next one if it or its scheduler is gone. `areSilent`: none has run for long, so they begin anew. A process
+   * whose clock was ahead may have left a next one that is far away, and BullMQ never brings one nearer.
+   */
+  async function keepTicking(areSilent = false): Promise<void> {
+    if (areSilent) await ticks.removeJobScheduler(schedulerId)
     await ticks.setGlobalConcurrency(1)
-    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs }, { name: 'tick' })
-  }
-
-  async function restartTicking(): Promise<void> {
-    await stopTicking()
-    await startTicking()
-  }
-
-  async function stopTicking(): Promise<void> {
-    await ticks.removeJobScheduler(schedulerId)
+    await ticks.upsertJobScheduler(schedulerId, { every: pollIntervalMs })
   }
 
   async function close(): Promise<void> {
     await Promise.allSettled([wakeUps.close(), ticks.close()])
   }
 
-  return { pollIntervalMs, wakeUps, ticks, wake, startTicking, restartTicking, stopTicking, close }
+  return { pollIntervalMs, wakeUps, ticks, wake, keepTicking, close }
 }
 export type Queues = ReturnType<typeof createQueues>

@@ -31,9 +31,9 @@ function due({ run, keys }: Database, limit = dueAtOnce): Promise<string[]> {
   return run('due', [keys.due], ['0', String(limit)])
 }
 
-/** Whether a request or a message is due within `withinMs`. Ticks run only while this is true. */
-async function isBusy({ run, keys }: Database, withinMs: number): Promise<boolean> {
-  const found = await Promise.all([keys.due, keys.outbox].map((set) => run('due', [set], [String(withinMs), '1'])))
+/** Whether a request or a message has been due for as long as this. */
+async function isOverdue({ run, keys }: Database, byMs: number): Promise<boolean> {
+  const found = await Promise.all([keys.due, keys.outbox].map((set) => run('due', [set], [String(-byMs), '1'])))
   return found.flat().length > 0
 }
 
@@ -153,7 +153,7 @@ async function endRetraction({ run, keys }: Database, id: string, token: string)
 export const ofDueTimes = {
   now,
   due,
-  isBusy,
+  isOverdue,
   countUnsent,
   postpone,
   postponeIfUnchanged,

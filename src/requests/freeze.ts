@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findEntries } from '../audit/find.ts'
-import { StoreUnavailableError } from '../domain/errors.ts'
 import { holdsOf } from '../domain/hours.ts'
 import type { Freeze, PolicyRule } from '../domain/policy.ts'
 import type { Passed, Request, Waits } from '../domain/request.ts'
@@ -10,10 +9,7 @@ import type { Keyring } from '../domain/signing.ts'
 import { approvedAtOf, heldFrom, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { guardStore } from '../redis/connect.ts'
-import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { readJson } from '../slack/payloads.ts'
-
-const run = scriptsOf(readScripts(import.meta.url, ['set-freeze']))
+import { type Opened, type OwedFacts, open, readText, replace, seal } from '../redis/sealed.ts'
 
 /** Why Lockkeeper stopped everything by itself: Redis lost data or went back, or the record of the freeze cannot be believed. */
 const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older', 'freeze-forged'])
@@ -44,7 +40,7 @@ const FreezeRecord = z.object({
 export type FreezeRecord = z.infer<typeof FreezeRecord>
 
 /** Up to when the audit was searched for changes of it, and the highest revision that was known then. */
-const Look = z.object({ at: z.number(), seen: z.number(), signature: z.string() })
+const Look = z.object({ at: z.number(), seen: z.number() })
 
 /** Why the record is not believed. Then Lockkeeper freezes everything with a new one. */
 export type FreezeDistrust = Extract<FreezeRecord['because'], `freeze-${string}`>
@@ -83,9 +79,6 @@ export function freezeMessageId(id: string, when: 'set' | 'over', where: 'here' 
 /** How long a message is owed that Slack does not take, in ms. */
 const owedMs = 24 * 3_600_000
 
-/** What the scripts read of a key that is no text. Nothing that Lockkeeper writes is equal to it. */
-const noText = 'no text'
-
 /** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
 const noteLookMs = 24 * 3_600_000
 /** How often a process signs the record again. */
@@ -118,6 +111,8 @@ interface Found {
   text: string
   now: number
   record: FreezeRecord | undefined
+  /** A key of STATE_KEY signed it that is not the first one. */
+  isOutdated: boolean
   distrust: FreezeDistrust | 'unknown-key' | undefined
 }
 
@@ -127,7 +122,7 @@ interface Found {
  */
 export function createFreezes(
   app: FreezeApp,
-  { sign, verify, keyId }: Pick<Keyring, 'sign' | 'verify' | 'keyId'>,
+  keyring: Keyring,
   { memory = {}, opsChannel, onUnknownKey = () => {}, onDistrust = () => {} }: FreezeOptions = {},
 ) {
   const { redis, keys } = app
@@ -135,16 +130,6 @@ export function createFreezes(
   const seen = () => memory.seen ?? 0
   const see = (revision: number) => {
     memory.seen = Math.max(seen(), revision)
-  }
-  const write = (record: FreezeRecord): string => JSON.stringify({ ...record, signature: sign({ signed: 'freeze', ...record }) })
-
-  async function readText(): Promise<string> {
-    try {
-      return (await guardStore(() => redis.get(keys.freeze))) ?? ''
-    } catch (error) {
-      if (error instanceof StoreUnavailableError && error.code === 'WRONGTYPE') return noText
-      throw error
-    }
   }
 
   /** Throws StoreUnavailableError. */
@@ -154,13 +139,14 @@ export function createFreezes(
       throw error
     })
     await memory.look
-    const [text, now] = await Promise.all([readText(), app.store.now()])
-    const { record, verdict } = decode(text, verify)
-    const distrust = distrustOf(text, verdict, record, seen())
-    if (record && !distrust) see(record.revision)
+    const [text, now] = await Promise.all([readText(redis, keys.freeze), app.store.now()])
+    const opened = open(keyring, 'freeze', FreezeRecord, text)
+    const distrust = distrustOf(opened, seen())
+    const record = opened.is === 'genuine' && !distrust ? opened.facts : undefined
+    if (record) see(record.revision)
     // Whatever its revision is, it is missed if it goes.
     if (distrust === 'unknown-key') see(1)
-    return { text, now, record: distrust ? undefined : record, distrust }
+    return { text, now, record, isOutdated: opened.is === 'genuine' && !opened.isCurrent, distrust }
   }
 
   /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
@@ -173,15 +159,14 @@ export function createFreezes(
     for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
   }
 
-  async function lastLook(): Promise<Pick<z.infer<typeof Look>, 'at' | 'seen'>> {
-    const { signature, ...read } = readJson(Look, (await guardStore(() => redis.get(keys.freezeLook))) ?? '') ?? { at: 0, seen: 0 }
-    return verify({ signed: 'freeze-look', ...read }, signature) === 'genuine' ? read : { at: 0, seen: 0 }
+  async function lastLook(): Promise<z.infer<typeof Look>> {
+    const found = open(keyring, 'freeze-look', Look, await readText(redis, keys.freezeLook))
+    return found.is === 'genuine' ? found.facts : { at: 0, seen: 0 }
   }
 
   async function noteLook(at: number): Promise<void> {
     memory.lookedAt = at
-    const look = { at, seen: seen() }
-    await guardStore(() => redis.set(keys.freezeLook, JSON.stringify({ ...look, signature: sign({ signed: 'freeze-look', ...look }) })))
+    await guardStore(() => redis.set(keys.freezeLook, seal(keyring, 'freeze-look', { at, seen: seen() })))
   }
 
   /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
@@ -194,7 +179,7 @@ export function createFreezes(
       else if (distrust) {
         if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
         continue
-      } else if (record && (await signAgain(text, record, now))) continue
+      } else if (await signAgain(found)) continue
       else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
       memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
       return memory.last
@@ -202,27 +187,22 @@ export function createFreezes(
   }
 
   /** Whether it was: with a newer key, and seldom, because another process may still have its keys in another order. */
-  async function signAgain(text: string, record: FreezeRecord, now: number): Promise<boolean> {
-    if (JSON.parse(text).signature.startsWith(`${keyId}.`) || now - (memory.signedAgainAt ?? 0) < signAgainMs) return false
+  async function signAgain({ text: before, record, now, isOutdated }: Found): Promise<boolean> {
+    if (!record || !isOutdated || now - (memory.signedAgainAt ?? 0) < signAgainMs) return false
     memory.signedAgainAt = now
-    await replace(text, write(record))
+    await replace(app, keys.freeze, { before, after: seal(keyring, 'freeze', record) })
     return true
   }
 
-  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = [], kept = ''): Promise<string[]> {
-    const messages = owed.flatMap(({ id, inMs }) => [`${id}/freeze`, String(inMs)])
-    const own = [keys.freeze, keys.auditIntake, keys.outbox, keys.auditHead, ...owed.map(({ id }) => keys.message(id))]
-    return run(redis, 'set-freeze', own, [before, text, note, String(owedMs), kept, ...messages])
-  }
-
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
-  function owedFor({ id, isOn, until, channelId, because }: FreezeRecord, now: number): { id: string; inMs: number }[] {
+  function owedFor({ id, isOn, until, channelId, because }: FreezeRecord, facts: string, now: number): OwedFacts[] {
     if (isOn && isLoss(because)) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
     const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
+    const owe = (message: string, inMs: number) => ({ id: message, member: `${message}/freeze`, facts, keepMs: inMs + owedMs, inMs })
     return places.flatMap((where) => [
-      { id: freezeMessageId(id, 'set', where), inMs: 0 },
-      ...(isOn && until !== undefined ? [{ id: freezeMessageId(id, 'over', where), inMs: until - now }] : []),
+      owe(freezeMessageId(id, 'set', where), 0),
+      ...(isOn && until !== undefined ? [owe(freezeMessageId(id, 'over', where), until - now)] : []),
     ])
   }
 
@@ -242,12 +222,15 @@ export function createFreezes(
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
     const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes, kept }
-    const [outcome] = await app.audit.noteWith(
+    const after = seal(keyring, 'freeze', record)
+    const owes = owedFor(record, after, now)
+    const written = { replaced: 'written', repeat: 'unknown', changed: 'not-written' } as const
+    const outcome = await app.audit.noteWith(
       note,
-      (text) => replace(before, write(record), text, owedFor(record, now), kept?.hash),
-      ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
+      (text) => replace(app, keys.freeze, { before, after }, { note: text, head: kept?.hash, owes }),
+      (replaced) => written[replaced],
     )
-    if (outcome !== 'set') return undefined
+    if (outcome === 'changed') return undefined
     see(revision)
     return record
   }
@@ -296,8 +279,8 @@ export function createFreezes(
 
   /** The record in a message that is owed. Undefined if Lockkeeper did not write it. */
   function genuine(text: string): FreezeRecord | undefined {
-    const { record, verdict } = decode(text, verify)
-    return verdict === 'genuine' ? record : undefined
+    const found = open(keyring, 'freeze', FreezeRecord, text)
+    return found.is === 'genuine' ? found.facts : undefined
   }
 
   /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
@@ -352,26 +335,11 @@ export async function holdsIfApproved(app: App, request: Request): Promise<{ hel
   }
 }
 
-function decode(text: string, verify: Keyring['verify']) {
-  try {
-    const { signature, ...content } = JSON.parse(text)
-    // With what a later version may have added.
-    return { record: FreezeRecord.parse(content), verdict: verify({ ...content, signed: 'freeze' }, signature) }
-  } catch {
-    return { record: undefined, verdict: 'forged' as const }
-  }
-}
-
-function distrustOf(
-  text: string,
-  verdict: ReturnType<Keyring['verify']>,
-  record: FreezeRecord | undefined,
-  seen: number,
-): Found['distrust'] {
-  if (text === '') return seen === 0 ? undefined : 'freeze-missing'
-  if (verdict === 'unknown-key') return 'unknown-key'
-  if (verdict !== 'genuine' || !record) return 'freeze-forged'
-  return record.revision < seen ? 'freeze-older' : undefined
+function distrustOf(found: Opened<FreezeRecord>, seen: number): Found['distrust'] {
+  if (found.is === 'none') return seen === 0 ? undefined : 'freeze-missing'
+  if (found.is === 'unreadable') return 'unknown-key'
+  if (found.is !== 'genuine') return 'freeze-forged'
+  return found.facts.revision < seen ? 'freeze-older' : undefined
 }
 
 function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set-back' {

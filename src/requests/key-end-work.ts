@@ -14,19 +14,9 @@ import { notifyOperators } from '../outbox/notices.ts'
 import { oweFacts } from '../outbox/once.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { guardStore } from '../redis/connect.ts'
+import { seal } from '../redis/sealed.ts'
 import { checkRetraction } from './authority.ts'
-import {
-  changeEnd,
-  earlierNow,
-  encodeEnd,
-  type KeyEnd,
-  type KeyEndMessage,
-  messageIdOf,
-  placeOf,
-  readEnd,
-  readEnds,
-  type Told,
-} from './key-ends.ts'
+import { changeEnd, earlierNow, type KeyEnd, type KeyEndMessage, messageIdOf, placeOf, readEnd, readEnds, type Told } from './key-ends.ts'
 import { UnreadableRecordError } from './store.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */
@@ -258,5 +248,5 @@ const owedMs = 7 * 24 * 3_600_000
 async function tell(app: App, key: KeyEnd, told: Told): Promise<void> {
   const id = messageIdOf({ key, told })
   if (told !== 'ended') await app.audit.note(noteOf('call-for-key-end', key))
-  await oweFacts(app, { id, name: 'key-end' }, encodeEnd(app, 'key-end-message', { key, told } satisfies KeyEndMessage), owedMs)
+  await oweFacts(app, { id, name: 'key-end' }, seal(app.recordKeyring, 'key-end-message', { key, told } satisfies KeyEndMessage), owedMs)
 }

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { parseKeyName, writeKeyName } from '../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../domain/change.ts'
 import { guardStore } from '../redis/connect.ts'
-import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { type Opened, open, replace, seal } from '../redis/sealed.ts'
 
 /** A key that ends by itself, as it is signed in Redis. Times are in ms since 1970. */
 export const KeyEnd = z.object({
@@ -35,40 +35,13 @@ export type Told = '7d' | '1d' | 'ended'
 const Message = z.object({ key: KeyEnd, told: z.enum(['7d', '1d', 'ended']) })
 export type KeyEndMessage = z.infer<typeof Message>
 
-const Signed = z.object({ signed: z.unknown(), signature: z.string() })
-
-const run = scriptsOf(readScripts(import.meta.url, ['replace-end']))
-
-export function encodeEnd({ endsKeyring }: App, what: 'key-end' | 'key-end-message', content: unknown): string {
-  return JSON.stringify({ signed: content, signature: endsKeyring.sign({ what, content }) })
-}
-
-/** `unknown-key`: this process cannot tell whether Lockkeeper wrote it. `isCurrent`: the key that signs now signed it. */
-type Decoded<Content> = { is: 'genuine'; content: Content; isCurrent: boolean } | { is: 'forged' | 'unknown-key' }
-
-function decode<Content>(
-  { endsKeyring }: App,
-  what: 'key-end' | 'key-end-message',
-  schema: z.ZodType<Content>,
-  text: string,
-): Decoded<Content> {
-  try {
-    const { signed, signature } = Signed.parse(JSON.parse(text))
-    const verdict = endsKeyring.verify({ what, content: signed }, signature)
-    if (verdict !== 'genuine') return { is: verdict === 'unknown-key' ? verdict : 'forged' }
-    return { is: 'genuine', content: schema.parse(signed), isCurrent: endsKeyring.isCurrent(signature) }
-  } catch {
-    return { is: 'forged' }
-  }
-}
-
 /** An end that a key gets later stands beside the one that it has. */
 export const placeOf = ({ keyId, once }: Pick<KeyEnd, 'keyId' | 'once'>) => (once === undefined ? keyId : `once ${once}`)
 
 /** A record is signed, but not where it is stored. */
-function decodeAt(app: App, place: string, text: string): Decoded<KeyEnd> {
-  const found = decode(app, 'key-end', KeyEnd, text)
-  return found.is === 'genuine' && placeOf(found.content) !== place ? { is: 'forged' } : found
+function openAt(app: App, place: string, text: string): Opened<KeyEnd> {
+  const found = open(app.recordKeyring, 'key-end', KeyEnd, text)
+  return found.is === 'genuine' && placeOf(found.facts) !== place ? { is: 'forged' } : found
 }
 
 /**
@@ -77,22 +50,22 @@ function decodeAt(app: App, place: string, text: string): Decoded<KeyEnd> {
  */
 export async function readEnds(app: App) {
   const stored = await guardStore(() => app.redis.hgetall(app.keys.keyEnds))
-  const read = Object.entries(stored).map(([place, text]) => ({ place, found: decodeAt(app, place, text) }))
+  const read = Object.entries(stored).map(([place, text]) => ({ place, found: openAt(app, place, text) }))
   const genuine = read.flatMap(({ found }) => (found.is === 'genuine' ? [found] : []))
-  const records = genuine.map(({ content }) => content)
+  const records = genuine.map(({ facts }) => facts)
   return {
     ends: new Map(records.filter(({ once }) => once === undefined).map((record) => [record.keyId, record] as const)),
     pending: records.filter(({ once }) => once !== undefined),
     untrusted: read.flatMap(({ place, found }) => (found.is === 'genuine' ? [] : [place])),
-    outdated: genuine.filter(({ isCurrent }) => !isCurrent).map(({ content }) => placeOf(content)),
+    outdated: genuine.filter(({ isCurrent }) => !isCurrent).map(({ facts }) => placeOf(facts)),
   }
 }
 
 /** Reads one record again. Undefined if there is none that is genuine. Throws StoreUnavailableError. */
 export async function readEnd(app: App, place: string): Promise<KeyEnd | undefined> {
   const text = await guardStore(() => app.redis.hget(app.keys.keyEnds, place))
-  const found = decodeAt(app, place, text ?? '')
-  return found.is === 'genuine' ? found.content : undefined
+  const found = openAt(app, place, text ?? '')
+  return found.is === 'genuine' ? found.facts : undefined
 }
 
 /**
@@ -107,12 +80,11 @@ export async function changeEnd(
 ): Promise<boolean> {
   for (;;) {
     const text = (await guardStore(() => app.redis.hget(app.keys.keyEnds, place))) ?? ''
-    const found = decodeAt(app, place, text)
-    const next = found.is === 'unknown-key' ? undefined : decide(found.is === 'genuine' ? found.content : undefined)
+    const found = openAt(app, place, text)
+    const next = found.is === 'unreadable' ? undefined : decide(found.is === 'genuine' ? found.facts : undefined)
     if (next === undefined) return false
-    const after = next === 'none' ? '' : encodeEnd(app, 'key-end', next)
-    const [outcome] = await run(app.redis, 'replace-end', [app.keys.keyEnds], [place, text, after])
-    if (outcome === 'replaced') return true
+    const after = next === 'none' ? '' : seal(app.recordKeyring, 'key-end', next)
+    if ((await replace(app, { key: app.keys.keyEnds, field: place }, { before: text, after })) !== 'changed') return true
   }
 }
 
@@ -162,6 +134,6 @@ export function messageIdOf({ key: { keyId, end }, told }: KeyEndMessage): strin
 
 /** The facts of a message that is owed. Undefined if Lockkeeper did not write them, or for another message. */
 export function genuineMessage(app: App, id: string, facts: string): KeyEndMessage | undefined {
-  const found = decode(app, 'key-end-message', Message, facts)
-  return found.is === 'genuine' && messageIdOf(found.content) === id ? found.content : undefined
+  const found = open(app.recordKeyring, 'key-end-message', Message, facts)
+  return found.is === 'genuine' && messageIdOf(found.facts) === id ? found.facts : undefined
 }

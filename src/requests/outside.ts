@@ -9,12 +9,8 @@ import { isBgp } from '../domain/account.ts'
 import { type ComparedList, comparedLists, compareLists, Difference, explains, OutsideMessage, type Row, Seen } from '../domain/outside.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { changesWords } from '../messages/outside.ts'
-import { guardStore } from '../redis/connect.ts'
-import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { createSignedList } from '../redis/signed-list.ts'
+import { open, readText, replace, seal } from '../redis/sealed.ts'
 import { readEnds } from './key-ends.ts'
-
-const run = scriptsOf(readScripts(import.meta.url, ['replace-outside']))
 
 /** What was seen of the account last. Times are in ms since 1970 by Redis' clock. */
 const Outside = z.object({
@@ -28,8 +24,6 @@ const Outside = z.object({
   reviewedAt: z.number().optional(),
 })
 export type Outside = z.infer<typeof Outside>
-
-const StoredMessage = OutsideMessage.extend({ signature: z.string() })
 
 /** `forged`: Lockkeeper did not write it. `unreadable`: signed with a key that this process lacks, or by another version. */
 export type OutsideProblem = 'forged' | 'unreadable'
@@ -47,22 +41,20 @@ const mostTries = 10
 
 type OutsideApp = Pick<App, 'redis' | 'keys' | 'store'>
 
-/** One signed hash in Redis. A step replaces it and owes its messages at once, so each difference is told once, whatever dies. */
+/** One sealed record in Redis. A step replaces it and owes its messages at once, so each difference is told once, whatever dies. */
 export function createOutside(
   { redis, keys, store }: OutsideApp,
   { keyring, onProblem = () => {} }: { keyring: Keyring; onProblem?: (problem: OutsideProblem) => void },
 ) {
-  const signed = createSignedList({ keyring, name: 'outside', schema: Outside })
-
   /** `isOutdated`: a key of STATE_KEY signed it that is not the first one. */
-  async function read(): Promise<{ head: string; outside: Outside; problem?: OutsideProblem; isOutdated?: boolean }> {
-    const { head = '', text = '' } = await guardStore(() => redis.hgetall(keys.outside))
-    const found = signed.decode({ head, text })
-    if (found.is === 'genuine') return { head, outside: found.list, isOutdated: !found.isCurrent }
+  async function read(): Promise<{ text: string; outside: Outside; problem?: OutsideProblem; isOutdated?: boolean }> {
+    const text = await readText(redis, keys.outside)
+    const found = open(keyring, 'outside', Outside, text)
+    if (found.is === 'genuine') return { text, outside: found.facts, isOutdated: !found.isCurrent }
     const outside = Outside.parse({})
-    if (found.is === 'none') return { head, outside }
+    if (found.is === 'none') return { text, outside }
     onProblem(found.is)
-    return { head, outside, problem: found.is }
+    return { text, outside, problem: found.is }
   }
 
   /**
@@ -71,32 +63,25 @@ export function createOutside(
    */
   async function change(decide: (before: Outside, now: number) => Promise<Next | undefined> | Next | undefined): Promise<void> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const { head: before, outside, problem, isOutdated } = await read()
+      const { text: before, outside, problem, isOutdated } = await read()
       if (problem === 'unreadable') return
       const now = await store.now()
       const decided = (await decide(outside, now)) ?? ((problem || isOutdated) && { next: outside, messages: [] })
       if (!decided) return
-      const { head, text } = signed.encode(decided.next, now)
-      const owed = decided.messages.map((message) => ({ id: `outside-${randomUUID()}`, ...message }))
-      const values = owed.flatMap((message) => [`${message.id}/outside`, JSON.stringify({ ...message, signature: sign(message) })])
-      const all = [keys.outside, keys.outbox, ...owed.map(({ id }) => keys.message(id))]
-      const [outcome] = await run(redis, 'replace-outside', all, [before, head, text, String(owedMs), ...values])
-      if (outcome === 'replaced') return
+      const after = seal(keyring, 'outside', decided.next)
+      const owes = decided.messages.map((message) => {
+        const id = `outside-${randomUUID()}`
+        return { id, member: `${id}/outside`, facts: seal(keyring, 'outside-message', { id, ...message }), keepMs: owedMs, inMs: 0 }
+      })
+      if ((await replace({ redis, keys }, keys.outside, { before, after }, { owes })) !== 'changed') return
     }
     throw new Error('what was seen of the account kept changing while it was written')
   }
 
-  const sign = (message: OutsideMessage) => keyring.sign({ signed: 'outside-message', ...message })
-
   /** A message that is owed. Undefined if Lockkeeper did not write it. */
   function genuine(id: string, text: string): OutsideMessage | undefined {
-    try {
-      const { signature, ...message } = StoredMessage.parse(JSON.parse(text))
-      const isGenuine = message.id === id && keyring.verify({ signed: 'outside-message', ...message }, signature) === 'genuine'
-      return isGenuine ? message : undefined
-    } catch {
-      return undefined
-    }
+    const found = open(keyring, 'outside-message', OutsideMessage, text)
+    return found.is === 'genuine' && found.facts.id === id ? found.facts : undefined
   }
 
   /** When this process tried to read each list, so that one that cannot be read does not hold up the other. */

@@ -12,12 +12,12 @@ import { draftNotice, isNoticeOwed, keepNotice, notifyOperators } from '../outbo
 import { show, showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { RedisFault } from '../redis/connections.ts'
-import { horizonMs } from '../redis/queues.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import { replace } from '../redis/sealed.ts'
 import { notice } from '../slack/blocks.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-const run = scriptsOf(readScripts(import.meta.url, ['data-loss-mark', 'replace-faults']))
+const run = scriptsOf(readScripts(import.meta.url, ['data-loss-mark']))
 
 export interface Watch {
   check(): Promise<void>
@@ -49,11 +49,11 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     // Safe to repeat: the client may send the command twice, and the second one finds this mark.
     const first = knownMark === undefined ? dataNew : dataLost
     // The new mark and its notice are stored in one step. Otherwise a process that dies in between leaves a data set that nobody reports.
-    const draft = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
-    const markKeys = [keys.dataLossMark, keys.auditHead, keys.audit, ...draft.keys]
+    const owed = draftNotice(app, first.code, first.words, { about: fresh, level: first.level })
+    const markKeys = [keys.dataLossMark, keys.auditHead, keys.audit, keys.outbox, ...owed.map((one) => keys.message(one.id))]
     const [current = fresh, seq, hash = '', id = '', ...standing] = await run(app.redis, 'data-loss-mark', markKeys, [
       ...[fresh, seenId],
-      ...draft.values,
+      ...owed.flatMap(({ member, facts, keepMs, inMs }) => [member, facts, String(keepMs), String(inMs)]),
     ])
     const end = { seq: Number(seq), hash, id }
     compare(end, standing, end)
@@ -170,10 +170,10 @@ export function createRedisWatch(app: App, { calmMs = usualCalmMs } = {}): Watch
     const about = randomUUID()
     const words = codes === '' ? safeRedis : wordsOf(faults)
     const options = { about, level: codes === '' ? 'info' : 'error' } as const
-    const draft = draftNotice(app, 'redis-unsafe', words, options)
-    const values = [record, `${codes} ${about}`, ...draft.values]
-    const [outcome] = await run(redis, 'replace-faults', [keys.redisFaults, ...draft.keys], values).catch((error: unknown) => {
-      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return ['refused']
+    const owes = draftNotice(app, 'redis-unsafe', words, options)
+    const texts = { before: record, after: `${codes} ${about}` }
+    const outcome = await replace(app, keys.redisFaults, texts, { owes }).catch((error: unknown) => {
+      if (error instanceof StoreUnavailableError && writeRefusalOf(error.code)) return 'refused'
       throw error
     })
     if (outcome === 'changed') return
@@ -220,7 +220,7 @@ export function createTimer(work: () => Promise<unknown>, everyMs: number, onErr
   return { begin, start, stop }
 }
 
-/** Notes that the worker runs, restarts ticks that are needed and do not run, and checks the data set, the audit and Redis' settings. */
+/** Notes that the worker runs, keeps ticks running, and checks the data set, the audit and Redis' settings. */
 export function createWatchdog(
   { queues, store, audit, errors }: App,
   { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
@@ -228,7 +228,6 @@ export function createWatchdog(
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
   const checks = createTimer(check, intervalMs, onError)
-  let wasBusy = false
   let isStopped = false
 
   /** Resolves after its first check, when other processes can see this worker. */
@@ -254,13 +253,9 @@ export function createWatchdog(
     await dataLossMark.check()
     if (!isStopped) await store.noteWorker(workerName)
     await audit.tidy()
-    const isBusy = await store.isBusy(horizonMs)
-    if (isBusy) {
-      await queues.startTicking()
-      const silentMs = await store.sinceLastTickMs()
-      if (wasBusy && silentMs > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)) await queues.restartTicking()
-    }
-    wasBusy = isBusy
+    if (isStopped) return
+    const areSilent = (await store.sinceLastTickMs()) > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)
+    await queues.keepTicking(areSilent)
   }
 
   return { start, stop }

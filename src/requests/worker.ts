@@ -5,9 +5,17 @@ import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
-import { horizonMs, WakeUp } from '../redis/queues.ts'
+import { WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createTimer, createWatchdog, type Watch, workerSeenMs, workerSilenceMs } from './watches.ts'
+import { createWatchdog, type Watch, workerSeenMs, workerSilenceMs } from './watches.ts'
+
+/** Work that all workers together do once in its time, in the lane `background`. */
+export interface Work {
+  name: string
+  everyMs: number
+  /** `app`: the one over the connection that waits until Redis is back, and not the one of the people whom the feature answers. */
+  run(app: App, signal: AbortSignal): Promise<void>
+}
 
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
@@ -16,7 +24,10 @@ interface WorkerOptions {
   redisWatch: Watch
   /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
   sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
+  works?: Work[] | undefined
   watchdogMs?: number
+  /** How often a worker looks whether a work is to be repeated. The first time is after this, so that it does not slow the start. */
+  repeatMs?: number | undefined
   /** A tick takes up to 25 s while the account API hangs. After this time, a tick no longer counts as work. */
   longestTickMs?: number
 }
@@ -26,24 +37,36 @@ const parallelReconciles = 16
 /** The wait before a request that could not be reconciled is tried again, and after an error of Redis, because the request is not the problem then. */
 const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
 
-/** Reconciles requests that are woken up, and runs ticks: one at a time in all replicas, for everything that is due. */
+/** Reconciles requests that are woken up, and runs ticks: one at a time in all replicas, for everything that is due or to be repeated. */
 export function createWorker(
   app: App,
-  { reconcile, track, dataLossMark, redisWatch, sweepOutbox, watchdogMs = 5_000, longestTickMs = 40_000 }: WorkerOptions,
+  {
+    reconcile,
+    track,
+    dataLossMark,
+    redisWatch,
+    sweepOutbox,
+    works = [],
+    watchdogMs = 5_000,
+    repeatMs = 15_000,
+    longestTickMs = 40_000,
+  }: WorkerOptions,
 ) {
-  const { redis, queues, store } = app
+  const { redis, keys, queues, store } = app
   const onError = app.errors.of('jobs')
   const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
-  const reconciling = new Map<string, Promise<void>>()
-  let sending: Promise<void> | undefined
+  const running = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+  let looksAt = Number.POSITIVE_INFINITY
 
   /** Tracks the requests under way together, because one list shows many of them. Reconciles every other request by itself. */
   async function tick(): Promise<void> {
     const startedAt = performance.now()
+    if (startedAt > looksAt) repeatInBackground()
     // While the account API hangs, messages are still sent, and the tick still counts as work.
     whileSweeping = setInterval(() => {
       sendInBackground()
@@ -61,32 +84,45 @@ export function createWorker(
     app.metrics.tick(performance.now() - startedAt)
     sendInBackground()
     await store.noteTick()
-    if (await store.isBusy(horizonMs)) return
-    await queues.stopTicking()
-    // A request may have become due between the check and the stop.
-    if (await store.isBusy(horizonMs)) await queues.startTicking()
   }
 
-  /** Reconciles without waiting: it may call Slack, and a slow Slack must not delay the tracking. */
+  /** Does not wait for work that may be slow, because that must not delay the tracking. Never twice at once. */
+  function inBackground(name: string, work: () => Promise<void>): void {
+    if (running.has(name)) return
+    const ended = work().finally(() => running.delete(name))
+    running.set(name, ended)
+  }
+
+  /** It may call Slack. */
   function reconcileInBackground(id: string): void {
-    if (reconciling.has(id)) return
-    const work = limit(() => reconcile(id))
-      .catch((error: unknown) => {
-        onError(error, id)
-        return store.postpone(id, error instanceof StoreUnavailableError ? againMs.afterRedis : againMs.unfit)
-      })
-      .catch((error: unknown) => onError(error, id))
-      .finally(() => reconciling.delete(id))
-    reconciling.set(id, work)
+    inBackground(id, () =>
+      limit(() => reconcile(id))
+        .catch((error: unknown) => {
+          onError(error, id)
+          return store.postpone(id, error instanceof StoreUnavailableError ? againMs.afterRedis : againMs.unfit)
+        })
+        .catch((error: unknown) => onError(error, id)),
+    )
   }
 
-  /** Sends what is due without waiting for it, unless that is under way: a slow Slack must not delay the tracking. */
   function sendInBackground(): void {
-    sending ??= sweepOutbox(reconcileInBackground)
-      .catch(onError)
-      .finally(() => {
-        sending = undefined
-      })
+    inBackground('outbox', () => sweepOutbox(reconcileInBackground).catch(onError))
+  }
+
+  function repeatInBackground(): void {
+    looksAt += repeatMs
+    for (const work of works) inBackground(work.name, () => repeatIfDue(work))
+  }
+
+  async function repeatIfDue({ name, everyMs, run }: Work): Promise<void> {
+    const { signal } = stopping
+    try {
+      const holder = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
+      if (holder === undefined && !signal.aborted)
+        await inLane('background', () => run(app, AbortSignal.any([signal, AbortSignal.timeout(60_000)])))
+    } catch (error) {
+      if (!signal.aborted) onError(error)
+    }
   }
 
   /** From now on, another wake-up is another look: what this one reads may change right after. */
@@ -99,7 +135,7 @@ export function createWorker(
   async function start(): Promise<void> {
     const shared = {
       connection: redis as ConnectionOptions,
-      prefix: app.keys.queuePrefix,
+      prefix: keys.queuePrefix,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },
       maxStalledCount: 1_000_000,
@@ -109,59 +145,28 @@ export function createWorker(
       new Worker('wake-ups', wakeUp, { ...shared, concurrency: 50 }),
     )
     for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
+    looksAt = performance.now() + repeatMs
     await watchdog.start()
   }
 
-  /** Resolves when everything that its last tick has started is finished. */
+  /** Resolves when everything that its last tick has started is finished. Interrupts what is repeated, because nothing depends on its end. */
   async function stop(): Promise<void> {
     watchdog.stop()
+    stopping.abort()
     clearInterval(whileSweeping)
     await Promise.allSettled(workers.map((worker) => worker.close()))
-    await Promise.allSettled([sending, ...reconciling.values()])
+    await Promise.allSettled(running.values())
   }
 
   return { start, stop }
 }
 
-export interface Work {
-  name: string
-  everyMs: number
-  /** `app`: the one over the connection that waits until Redis is back, and not the one of the people whom the feature answers. */
-  run(app: App, signal: AbortSignal): Promise<void>
-}
-
-/** All processes together do each piece once per interval. The first check comes after `checkMs`, so that it does not slow the start. */
-export function createRepeatedWork(app: App, works: Work[], { checkMs = 15_000 }: { checkMs?: number | undefined } = {}) {
-  const { redis, keys, errors } = app
-  const onError = errors.of('jobs')
-  const stopping = new AbortController()
-  const timer = createTimer(() => Promise.all(works.map(runIfDue)), checkMs, onError)
-
-  async function runIfDue({ name, everyMs, run }: Work): Promise<void> {
-    try {
-      const taken = await claim(redis, keys.repeated(name), { token: randomUUID(), lastsMs: everyMs })
-      if (taken === undefined && !stopping.signal.aborted)
-        await inLane('background', () => run(app, AbortSignal.any([stopping.signal, AbortSignal.timeout(60_000)])))
-    } catch (error) {
-      if (!stopping.signal.aborted) onError(error)
-    }
-  }
-
-  /** Interrupts running work, because nothing depends on its end. */
-  function stop(): Promise<void> {
-    stopping.abort()
-    return timer.stop()
-  }
-
-  return { start: timer.start, stop }
-}
-
 /** Throws an Error with a sentence for operators. Decides by due times, because a worker that hangs may still report that it is running. */
 export async function checkProgress({ store, queues }: App): Promise<void> {
   const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
-  // Only requests that are long overdue count, because the first tick after a pause takes a moment.
+  // Only requests that are long overdue count, because the first tick after a start takes a moment.
   const [isOverdue, silentMs, workers] = await Promise.all([
-    store.isBusy(-overdueMs),
+    store.isOverdue(overdueMs),
     store.sinceLastTickMs(),
     store.workersSeen(workerSilenceMs),
   ])

@@ -58,15 +58,14 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
-  const keyringFor = (purpose: 'requests' | 'audit' | 'assignments' | 'lists' | 'outside' | 'key-ends') =>
+  const keyringFor = (purpose: 'requests' | 'audit' | 'records') =>
     createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
   const directory = createDirectory({ client })
   const catalog = createCatalog()
-  const requestKeyring = keyringFor('requests')
-  const signatures = createRequestSignatures(requestKeyring)
-  const outsideKeyring = keyringFor('outside')
+  const signatures = createRequestSignatures(keyringFor('requests'))
+  const recordKeyring = keyringFor('records')
 
   const budget = createAccountBudget({
     redis: prompt,
@@ -109,12 +108,12 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     accountApi: account,
     redis: prompt,
     keys,
-    keyring: keyringFor('lists'),
+    keyring: recordKeyring,
   })
   const assignments = createAssignments({
     redis: prompt,
     keys,
-    keyring: keyringFor('assignments'),
+    keyring: recordKeyring,
     onRefused: (problem) => notifyOperators(people, 'assignments-refused', assignmentsRefused(problem), { about: problem }),
   })
 
@@ -139,7 +138,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const onStep = (step: TakenStep) => noteStep({ catalog, metrics, log }, step)
     const store = createStore({ redis, keys, audit, signatures, onStep })
     const queues = createQueues({ redis, keys, pollIntervalMs: config.movePollIntervalMs, onError: errors.of('queue') })
-    const freezes = createFreezes({ redis, keys, audit, store }, requestKeyring, {
+    const freezes = createFreezes({ redis, keys, audit, store }, recordKeyring, {
       memory: freezeMemory,
       opsChannel: config.opsChannel,
       onUnknownKey: () =>
@@ -150,7 +149,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     const outside = createOutside(
       { redis, keys, store },
       {
-        keyring: outsideKeyring,
+        keyring: recordKeyring,
         onProblem: (problem: OutsideProblem) =>
           void notifyOperators(people, 'outside-not-trusted', distrustedOutside(problem, keys.outside), { about: problem }),
       },
@@ -187,7 +186,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     notices: new Map(),
     catalog,
     signatures,
-    endsKeyring: keyringFor('key-ends'),
+    recordKeyring,
     access: createAccess({ config, directory, slack, catalog, signatures, ...ofPeople, metrics, errors }),
   }
   const people: App = {

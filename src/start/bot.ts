@@ -13,7 +13,7 @@ import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealt
 import { onApiError } from '../outbox/operators.ts'
 import { sweepOutbox } from '../outbox/outbox.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
-import { markSigningKey } from '../redis/signed-list.ts'
+import { markSigningKey } from '../redis/sealed.ts'
 import { createBundles } from '../requests/bundle.ts'
 import { gatherHandlers } from '../requests/clicks.ts'
 import { isFrozenAt } from '../requests/freeze.ts'
@@ -21,7 +21,7 @@ import { createHome } from '../requests/home.ts'
 import { endRequestsOfGoneMachines, reconcile } from '../requests/reconcile.ts'
 import { track } from '../requests/track.ts'
 import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../requests/watches.ts'
-import { createRepeatedWork, createWorker, progressFigures, type Work } from '../requests/worker.ts'
+import { createWorker, progressFigures, type Work } from '../requests/worker.ts'
 import { createBolt } from '../slack/app.ts'
 import { formButtons } from '../slack/forms.ts'
 import { listen } from '../slack/listen.ts'
@@ -45,8 +45,9 @@ export function createBot(config: Config, outlets: Outlets) {
     dataLossMark,
     redisWatch: createRedisWatch(jobs),
     sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
+    works: repeatedOf(features, config.policy),
+    repeatMs: outlets.timings?.repeatMs,
   })
-  const repeated = createRepeatedWork(jobs, repeatedOf(features, config.policy), { checkMs: outlets.timings?.repeatMs })
   const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
   // Workers check it, too, but what Redis lost may be what this process alone has written.
   const lossWatch = createTimer(dataLossMark.check, outlets.timings?.workerCheckMs ?? 5_000, jobs.errors.of('jobs'))
@@ -102,10 +103,9 @@ export function createBot(config: Config, outlets: Outlets) {
     worker: {
       async start() {
         await worker.start()
-        repeated.start()
         endRequestsOfGoneMachines(jobs).catch(jobs.errors.of('jobs'))
       },
-      stop: async () => void (await Promise.all([worker.stop(), repeated.stop()])),
+      stop: worker.stop,
     },
     async workerProblem() {
       const result = await status.run('worker')

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import { createKeyring, type Keyring } from '../domain/signing.ts'
+import { createKeyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
 import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -62,7 +62,7 @@ export function statusChecks(app: App) {
       const freeze = await app.freezes.read()
       if (freeze.isUnreadable)
         throw new Error('This process starts no change: it lacks the key with which the record of freezes is signed. Check STATE_KEY')
-      return config.signingSecrets.length > 1 ? olderSignatures(app, keyring, freeze.text) : undefined
+      return config.signingSecrets.length > 1 ? olderSignatures(app, keyring.isCurrent, freeze.text) : undefined
     }),
     accountApi: whileStored(createAccountCheck(app)),
     worker: whileStored(() => checkProgress(app)),
@@ -78,14 +78,15 @@ export function statusChecks(app: App) {
 }
 
 /** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
-async function olderSignatures(app: App, { isCurrent }: Pick<Keyring, 'isCurrent'>, freeze: string): Promise<string | undefined> {
+async function olderSignatures(app: App, isCurrent: (signature: string) => boolean, freeze: string): Promise<string | undefined> {
   const [{ requests }, { outdated }, { isOutdated }] = await Promise.all([app.store.findOpen(), readEnds(app), app.outside.read()])
   const signaturesOf = ({ signature, seenSignature, approvals, decision, startNow }: Request) =>
     [signature, seenSignature, decision?.signature, startNow?.signature, ...approvals.map((each) => each.signature)].flatMap(
       (one) => one ?? [],
     )
   const older = requests.filter((request) => !signaturesOf(request).every(isCurrent)).length
-  const others = Number(isOutdated ?? false) + Number(freeze !== '' && !isCurrent(JSON.parse(freeze).signature))
+  // A sealed record begins with its signature.
+  const others = Number(isOutdated ?? false) + Number(freeze !== '' && !app.recordKeyring.isCurrent(freeze))
   if (older + outdated.length + others === 0) return undefined
   const counts = `open requests ${older}, ends of keys ${outdated.length}, other records ${others}`
   return `Signed with an older key: ${counts}. Keep that key in STATE_KEY until all are 0`

@@ -28,7 +28,7 @@ function setUp() {
       accountApi,
       redis,
       keys,
-      keyring: createKeyring(secretsOf(secret), { purpose: 'lists', prefix }),
+      keyring: createKeyring(secretsOf(secret), { purpose: 'records', prefix }),
       now,
     })
     const ids = async () => (await inventory.servers()).map(({ id }) => id)

@@ -418,7 +418,7 @@ test('the lists of machines silence neither what is told of changes outside nor 
       await forgetLists(world)
     }
   })
-  const seen = async () => (await redis.hget(keys.outside, 'text')) ?? ''
+  const seen = async () => (await redis.get(keys.outside)) ?? ''
   await expect.poll(seen, { timeout: 20_000 }).toContain('"apiKeys":[')
   const { apiKeys } = world.accountApi.world.data
   apiKeys.push({ ...structuredClone(apiKeys[0] as (typeof apiKeys)[number]), id: 'ak_byhand0000000', name: 'by-hand' })

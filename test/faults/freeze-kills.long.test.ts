@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { approveHeld, general, ops, people } from '../journeys/world.ts'
+import { factsOf } from '../requests/signatures-for-test.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
@@ -25,7 +26,7 @@ async function killAt({ bots, proxy, ben }: Scene, act: 'freeze' | 'unfreeze', w
 const said = ({ slack }: Scene, channel: string, fits: RegExp) =>
   slack.messages(channel).filter(({ isBot, text }) => isBot && fits.test(text)).length
 
-const isFrozen = async ({ admin, evidence: { keys } }: Scene) => JSON.parse((await admin.get(keys.freeze)) ?? '{}').isOn === true
+const isFrozen = async ({ admin, evidence: { keys } }: Scene) => factsOf((await admin.get(keys.freeze)) ?? '{}').isOn === true
 
 test('a bot that is killed right before or after it freezes or lifts has done it wholly or not at all, and it is told once', async () => {
   const scene = await startScene({ env: { OPS_CHANNEL: general }, moveTakesMs: 500 })

@@ -31,7 +31,7 @@ test('a bot that is killed right before or after it stores a change outside Lock
   })
   const { accountApi } = scene
   const { id } = scene.elasticIp(0)
-  await untilTrue('the account was seen', async () => ((await scene.admin.hget(scene.evidence.keys.outside, 'text')) ?? '').includes(id))
+  await untilTrue('the account was seen', async () => ((await scene.admin.get(scene.evidence.keys.outside)) ?? '').includes(id))
 
   await killAt(scene, 'before', () => accountApi.world.moveBehindOurBack(id, accountApi.world.third(id).id))
   await untilTrue('the change is told', async () => said(scene, /outside Lockkeeper/) === 1)

@@ -4,6 +4,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
+import { factsOf } from '../requests/signatures-for-test.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
@@ -68,7 +69,7 @@ const ofBoth: Record<string, Story> = {
       const { admin, ben, evidence } = scene
       await untilTrue('the freeze is lifted', async () => {
         await ben.command('/infra unfreeze', { channel: ops }).catch(() => undefined)
-        return JSON.parse((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
+        return factsOf((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
       })
     },
     ends: 'done',

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { freezeMessageId } from '../../src/requests/freeze.ts'
+import { changedFacts, factsOf } from '../requests/signatures-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { cardNow, finn, onlyRequest, type PolicyWorld, repliesTo, restart, startWorldUnder } from './policy-world.ts'
@@ -363,9 +364,9 @@ describe('a record of the freeze that cannot be believed', () => {
     const world = await start()
     const { redis, keys } = world.records
     await freeze(world)
-    const stored = JSON.parse((await redis.get(keys.freeze)) ?? '')
-    const id = freezeMessageId(stored.id, 'set', 'here')
-    await redis.hset(keys.message(id), 'facts', JSON.stringify({ ...stored, channelId: 'C0MPDM0001' }))
+    const stored = (await redis.get(keys.freeze)) ?? ''
+    const id = freezeMessageId(factsOf(stored).id, 'set', 'here')
+    await redis.hset(keys.message(id), 'facts', changedFacts(stored, { channelId: 'C0MPDM0001' }))
     await redis.hdel(keys.message(id), 'outbox:freeze')
     await redis.zadd(keys.outbox, 1, `${id}/freeze`)
     await expect.poll(() => redis.exists(keys.message(id))).toBe(0)

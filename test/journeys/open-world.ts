@@ -73,7 +73,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
     auditLines,
     prefix: variables.REDIS_PREFIX,
     signatures: signaturesOfBot(variables),
-    endsKeyring: keyringOfBot(variables, 'key-ends'),
+    recordKeyring: keyringOfBot(variables, 'records'),
     auditKeys: keysOfBot(variables),
     startBot,
     close,

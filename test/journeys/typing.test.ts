@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { writeKeyName } from '../../src/domain/account.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 import { startWorldUnder } from './policy-world.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from './world.ts'
@@ -48,10 +49,9 @@ describe('an example of the help works in the sandbox', () => {
     if (key && /extend|keeping/.test(example)) {
       const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
       key.name = writeKeyName({ ...named, end: soon })
-      const content = { ...named, keyId: key.id, createdAt: key.createdAt, end: soon, since: key.createdAt }
-      const signature = world.endsKeyring.sign({ what: 'key-end', content })
+      const end = { ...named, keyId: key.id, createdAt: key.createdAt, end: soon, since: key.createdAt }
       const redis = new Redis(inject('redisUrl'))
-      await redis.hset(createKeys(world.prefix).keyEnds, key.id, JSON.stringify({ signed: content, signature }))
+      await redis.hset(createKeys(world.prefix).keyEnds, key.id, seal(world.recordKeyring, 'key-end', end))
       redis.disconnect()
     }
 

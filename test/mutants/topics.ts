@@ -29,7 +29,7 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   starts: {
-    files: ['src/domain/starts.ts', 'src/requests/{freeze,send}.ts', 'src/requests/lua/set-freeze.lua'],
+    files: ['src/domain/starts.ts', 'src/requests/{freeze,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
     tests: [
       'test/requests/freeze.test.ts',
       'test/requests/reconcile/{bundle,starts}.test.ts',

@@ -13,6 +13,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src/redis/connections.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import type { FreezeNow } from '../../src/requests/freeze.ts'
 import { createOutside } from '../../src/requests/outside.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
@@ -22,8 +23,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 
-const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'outside') =>
-  createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
+const ringOf = (stateKeys: string, purpose: 'requests' | 'records') => createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
 
 /** Creates a status page over these checks, with a fake clock. */
 function arrange(checks: Record<string, Check>) {
@@ -143,20 +143,20 @@ function arrangeApp({
   const asked: unknown[] = []
   const app = fakeApp({
     freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
-    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'outside') }),
+    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'records') }),
     redis,
     keys,
     metrics,
     connections: { faults, probeWrites: async () => writeRefusalOf(refuses), problem: () => 'ECONNREFUSED' },
     store: {
       now: async () => Date.now() - aheadMs,
-      isBusy: async () => false,
+      isOverdue: async () => false,
       sinceLastTickMs: async () => 0,
       workersSeen: async () => workers,
       findOpen: async () => ({ requests, unreadable: 0 }),
     },
     queues: { pollIntervalMs: 3_000 },
-    endsKeyring: ringOf(stateKeys, 'key-ends'),
+    recordKeyring: ringOf(stateKeys, 'records'),
     slack: { identity: { fetch: slack as never }, signature: { isWrong } },
     account: {
       apiKeys: {
@@ -190,14 +190,13 @@ test('the status page says what still needs an older STATE_KEY', async () => {
   const [older, newer] = ['an-older-key-for-tests-of-32-chars', 'a-newer-key-for-tests-of-32-chars']
   const shared = connectTestRedis()
   const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
-  const signature = ringOf(older, 'key-ends').sign({ what: 'key-end', content: end })
-  await shared.redis.hset(shared.keys.keyEnds, 'tok_1', JSON.stringify({ signed: end, signature }))
-  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'outside') }).change((before) => ({
+  await shared.redis.hset(shared.keys.keyEnds, 'tok_1', seal(ringOf(older, 'records'), 'key-end', end))
+  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'records') }).change((before) => ({
     next: before,
     messages: [],
   }))
   const frozen = {
-    text: JSON.stringify({ signature: ringOf(older, 'requests').sign({}) }),
+    text: seal(ringOf(older, 'records'), 'freeze', {}),
     record: undefined,
     freezes: [],
     isUnreadable: false,

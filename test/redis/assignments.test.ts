@@ -1,19 +1,18 @@
 import { describe, expect, test, vi } from 'vitest'
-import { z } from 'zod'
 import type { ElasticIp } from '../../src/account/objects.ts'
-import { Assignment } from '../../src/domain/account.ts'
+import type { Assignment } from '../../src/domain/account.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { createAssignments } from '../../src/redis/assignments.ts'
-import { createSignedList } from '../../src/redis/signed-list.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { secretsOf } from '../requests/signatures-for-test.ts'
+import { changedFacts, factsOf, secretsOf } from '../requests/signatures-for-test.ts'
 
 const ownKey = 'a-key-for-tests-of-32-characters'
 const hours = 3_600_000
 
 function setUp() {
   const { redis, keys, prefix } = connectTestRedis()
-  const keyringOf = (secret: string) => createKeyring(secretsOf(secret), { purpose: 'assignments', prefix })
+  const keyringOf = (secret: string) => createKeyring(secretsOf(secret), { purpose: 'records', prefix })
 
   /** Starts a process with this key, and returns what it refused. */
   function start(secret = ownKey) {
@@ -24,15 +23,11 @@ function setUp() {
 
   /** Writes a genuine list with these entries. */
   async function write(entries: Assignment[], at = Date.now()): Promise<void> {
-    const list = createSignedList({ keyring: keyringOf(ownKey), name: 'assignments', schema: z.array(Assignment) })
-    await redis.hset(keys.assignments, { ...list.encode(entries, at) })
+    await redis.set(keys.assignments, seal(keyringOf(ownKey), 'assignments', { at, entries }))
   }
 
-  const stored = () => redis.hgetall(keys.assignments)
-  async function putBack(list: Record<string, string>): Promise<void> {
-    await redis.del(keys.assignments)
-    await redis.hset(keys.assignments, list)
-  }
+  const stored = async () => (await redis.get(keys.assignments)) ?? ''
+  const putBack = (list: string) => redis.set(keys.assignments, list)
   return { redis, keys, start, write, stored, putBack, ...start() }
 }
 
@@ -115,12 +110,12 @@ describe('the servers that Elastic IPs were seen on', () => {
 })
 
 describe('somebody with write access to Redis', () => {
-  test.each<[how: string, change: (first: Record<string, string>, second: Record<string, string>) => Record<string, string>]>([
-    ['cannot put entries of another list into a list', (first, second) => ({ ...second, text: first.text ?? '' })],
-    ['cannot put the time of another list on a list', (first, second) => ({ ...first, head: second.head ?? '' })],
-    ['cannot leave entries out', ({ head = '' }) => ({ head, text: '[]' })],
-    ['cannot change an entry', (first) => ({ ...first, text: (first.text ?? '').replace('sv_1', 'sv_9') })],
-    ['cannot write another list', (first) => ({ ...first, head: 'not json' })],
+  test.each<[how: string, change: (first: string, second: string) => string]>([
+    ['cannot put entries of another list into a list', (first, second) => changedFacts(second, { entries: factsOf(first).entries })],
+    ['cannot put the time of another list on a list', (first, second) => changedFacts(first, { at: factsOf(second).at })],
+    ['cannot leave entries out', (first) => changedFacts(first, { entries: [] })],
+    ['cannot change an entry', (first) => first.replace('sv_1', 'sv_9')],
+    ['cannot write another list', () => 'not signed'],
   ])('%s', async (_, change) => {
     const { note, stored, putBack, start } = setUp()
     await note([ip('eip_1', 'sv_1'), ip('eip_2', 'sv_1')])
@@ -134,10 +129,10 @@ describe('somebody with write access to Redis', () => {
   })
 
   test('cannot change an entry of the list that a running process has just read', async () => {
-    const { redis, keys, note, find, stored, refused } = setUp()
+    const { note, find, stored, putBack, refused } = setUp()
     await note([ip('eip_1', 'sv_1')])
     expect(idsOf(await find(any))).toEqual(['eip_1'])
-    await redis.hset(keys.assignments, 'text', ((await stored()).text ?? '').replace('sv_1', 'sv_9'))
+    await putBack((await stored()).replace('sv_1', 'sv_9'))
 
     expect(await find(any)).toEqual([])
     expect(refused).toEqual(['forged'])

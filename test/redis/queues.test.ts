@@ -1,6 +1,6 @@
 import { type ConnectionOptions, Worker } from 'bullmq'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createQueues, horizonMs } from '../../src/redis/queues.ts'
+import { createQueues } from '../../src/redis/queues.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 
@@ -96,50 +96,47 @@ describe('a wake-up', () => {
 })
 
 describe('ticks', () => {
-  test('start with a wake-up that is due soon, and not with one that is due later', async () => {
-    const { wake, scheduledAt } = startQueues()
-    await wake(request, horizonMs)
-    expect(await scheduledAt()).toBeUndefined()
-
-    await wake(request, horizonMs - 1)
-
-    expect(await scheduledAt()).toBeGreaterThan(0)
-  })
-
-  test('have one scheduler, however many processes start them', async () => {
+  test('have one scheduler and one next tick, however many processes keep them, and however often', async () => {
     const one = startQueues()
     const other = startQueues(one)
 
-    await Promise.all([one.startTicking(), other.startTicking(), one.startTicking()])
-    await other.startTicking()
+    await Promise.all([one.keepTicking(), other.keepTicking(), one.keepTicking()])
+    const at = await one.scheduledAt()
+    await other.keepTicking()
 
+    expect(await one.scheduledAt()).toBe(at)
     expect(await one.ticks.getJobSchedulersCount()).toBe(1)
     expect(await one.nextTicks()).toHaveLength(1)
   })
 
-  test.each([
-    ['are started again if the next one is overdue by more than three intervals and 2 s', 5_500, true],
-    ['are left as they are if the next one is overdue by less', 500, false],
-  ])('%s', async (_, overdueMs, isRestarted) => {
-    const { redis, keys, startTicking, scheduledAt } = startQueues()
-    await startTicking()
-    const lost = Date.now() - overdueMs
-    await redis.zadd(`${keys.queuePrefix}:ticks:repeat`, lost, 'tick')
+  test.each<[string, (own: ReturnType<typeof startQueues>) => Promise<unknown>]>([
+    ['its jobs are', ({ redis, keys }) => redis.del(`${keys.queuePrefix}:ticks:wait`, `${keys.queuePrefix}:ticks:delayed`)],
+    ['the scheduler is', ({ ticks }) => ticks.removeJobScheduler('tick')],
+    ['the whole queue is', async ({ redis, keys }) => redis.del(...(await redis.keys(`${keys.queuePrefix}:ticks:*`)))],
+  ])('go on if %s lost', async (_, lose) => {
+    const own = startQueues()
+    await own.keepTicking()
+    await lose(own)
 
-    await startTicking()
+    await own.keepTicking()
 
-    expect((await scheduledAt()) === lost).toBe(!isRestarted)
+    // A tick that waits does not end with its scheduler.
+    expect((await own.nextTicks()).length).toBeGreaterThan(0)
+    expect(await own.ticks.getJobSchedulersCount()).toBe(1)
+    expect(await own.ticks.getGlobalConcurrency()).toBe(1)
   })
 
-  test('of a scheduler that lost its next tick can be started again before that is overdue', async () => {
-    const { redis, keys, startTicking, restartTicking, nextTicks } = startQueues()
-    await startTicking()
-    await redis.del(`${keys.queuePrefix}:ticks:wait`, `${keys.queuePrefix}:ticks:delayed`)
+  test('begin anew if they are silent, although a process whose clock was ahead has left the next one far away', async () => {
+    const { redis, keys, ticks, keepTicking, scheduledAt, nextTicks } = startQueues()
+    const farAway = Date.now() + 600_000
+    await ticks.upsertJobScheduler('tick', { every: pollIntervalMs, startDate: farAway })
+    await keepTicking()
+    expect(await scheduledAt()).toBe(farAway)
 
-    await startTicking()
-    expect(await nextTicks()).toEqual([])
-    await restartTicking()
+    await keepTicking(true)
 
+    expect(await scheduledAt()).toBeLessThanOrEqual(Date.now())
     expect(await nextTicks()).toHaveLength(1)
+    expect(await redis.llen(`${keys.queuePrefix}:ticks:wait`)).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
-import { markSigningKey } from '../../src/redis/signed-list.ts'
+import { markSigningKey } from '../../src/redis/sealed.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 const [old, next] = [new Secret('an-old-key-of-at-least-32-characters'), new Secret('a-new-key-of-at-least-32-characters!')]

@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { mayStartUntil } from '../../src/domain/starts.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import { createFreezes, type FreezeMemory, type FreezeRecord, freezeOnAt } from '../../src/requests/freeze.ts'
 import { createStore } from '../../src/requests/store.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
-import { requestKeyring, secretsOf, signatures } from './signatures-for-test.ts'
+import { changedFacts, factsOf, recordKeyring, secretsOf, signatures } from './signatures-for-test.ts'
 
 const minutes = 60_000
 const hours = 60 * minutes
@@ -20,7 +21,7 @@ function startFreezes() {
   const clock = { ahead: 0 }
 
   /** A process with a memory of its own. Two connections of one process share it. */
-  function startProcess(keyring = requestKeyring, memory: FreezeMemory = {}) {
+  function startProcess(keyring = recordKeyring, memory: FreezeMemory = {}) {
     const told: string[] = []
     const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
     const store = createStore({ redis, keys, audit, signatures })
@@ -110,7 +111,7 @@ describe('a freeze', () => {
     expect((await noted()).slice(1).map(({ act, by, until: end }) => [act, by, end])).toEqual(
       inOrder.map(({ isOn, by }) => (isOn ? ['freeze', by, until] : ['unfreeze', by, undefined])),
     )
-    expect(JSON.parse(await record())).toMatchObject({ revision: numbers.at(-1) })
+    expect(factsOf(await record())).toMatchObject({ revision: numbers.at(-1) })
   })
 
   test('is not lifted by the button of another one', async () => {
@@ -258,22 +259,17 @@ async function withHistory() {
 type History = Awaited<ReturnType<typeof withHistory>>
 
 const opsMessage = /^freeze-[0-9a-f-]{36}-set-ops\/freeze$/
-const changed = (text: string, more: object) => JSON.stringify({ ...JSON.parse(text), ...more })
 
 const tampered: [string, (world: History) => Promise<unknown>, string][] = [
   ['removed', ({ redis, keys }) => redis.del(keys.freeze), 'freeze-missing'],
   ['replaced by the one of an earlier freeze', ({ put, texts }) => put(texts[0]), 'freeze-older'],
   ['replaced by the one that lifted an earlier freeze', ({ put, texts }) => put(texts[1]), 'freeze-older'],
   ['replaced by a list', ({ redis, keys }) => redis.multi().del(keys.freeze).rpush(keys.freeze, 'free').exec(), 'freeze-forged'],
-  ['turned off', ({ put, texts }) => put(changed(texts[2], { isOn: false })), 'freeze-forged'],
-  ['given an end', ({ put, texts }) => put(changed(texts[2], { until: 1 })), 'freeze-forged'],
-  ['moved to later', ({ put, texts }) => put(changed(texts[2], { from: Date.now() + hours })), 'freeze-forged'],
-  [
-    'given the signature of another',
-    ({ put, texts }) => put(changed(texts[2], { isOn: false, signature: JSON.parse(texts[1]).signature })),
-    'freeze-forged',
-  ],
-  ['left without a signature', ({ put, texts }) => put(changed(texts[2], { signature: undefined })), 'freeze-forged'],
+  ['turned off', ({ put, texts }) => put(changedFacts(texts[2], { isOn: false })), 'freeze-forged'],
+  ['given an end', ({ put, texts }) => put(changedFacts(texts[2], { until: 1 })), 'freeze-forged'],
+  ['moved to later', ({ put, texts }) => put(changedFacts(texts[2], { from: Date.now() + hours })), 'freeze-forged'],
+  ['given the signature of another', ({ put, texts }) => put(changedFacts(texts[2], { isOn: false }, texts[1])), 'freeze-forged'],
+  ['left without a signature', ({ put, texts }) => put(JSON.stringify(factsOf(texts[2]))), 'freeze-forged'],
   ...['{', 'null', '[]', '0', '{"revision":99}'].map((text): (typeof tampered)[number] => [
     `damaged: ${JSON.stringify(text)}`,
     ({ put }) => put(text),
@@ -371,7 +367,7 @@ describe('somebody who writes to Redis', () => {
 
   test.each([
     ['that they made', async () => JSON.stringify({ at: Date.now() + hours, signature: 'x' })],
-    ['with another time', async (look: string) => changed(look, { at: Date.now() + hours })],
+    ['with another time', async (look: string) => changedFacts(look, { at: Date.now() + hours })],
     ['that is no look', async () => 'free'],
     ['from before', async (look: string) => look],
   ])('cannot hide the removal of a record over a restart with a look at the audit %s', async (_, lookOf) => {
@@ -498,9 +494,7 @@ describe('a record of a later version', () => {
   test('is believed with what this one does not know', async () => {
     const { startProcess, record, put } = startFreezes()
     await startProcess().set()
-    const { signature, ...content } = JSON.parse(await record())
-    const later = { ...content, colour: 'blue' }
-    await put(JSON.stringify({ ...later, signature: requestKeyring.sign({ signed: 'freeze', ...later }) }))
+    await put(seal(recordKeyring, 'freeze', { ...factsOf(await record()), colour: 'blue' }))
 
     const { isOn, told } = startProcess()
     expect([await isOn(), told]).toEqual([true, []])
@@ -526,12 +520,12 @@ describe('a record that was signed with a key', () => {
     const { startProcess, record, letPass } = startFreezes()
     const old = startProcess(keyringOf(ours))
     await old.set()
-    const { signature: first, ...content } = JSON.parse(await record())
+    const first = await record()
 
     const turned = startProcess(keyringOf(newer, ours))
     expect(await turned.isHeld()).toBe(true)
-    const { signature: second, ...same } = JSON.parse(await record())
-    expect(same).toEqual(content)
+    const second = await record()
+    expect(factsOf(second)).toEqual(factsOf(first))
     expect(second.split('.')[0]).not.toBe(first.split('.')[0])
     expect(await startProcess(keyringOf(newer)).isOn()).toBe(true)
     // A process that has them in another order does not sign again and again.
@@ -558,7 +552,7 @@ describe('a process', () => {
       if (args[0] === keys.audit) looks.count += 1
       return xrevrange(...args)
     }) as typeof redis.xrevrange
-    const [people, jobs] = [startProcess(requestKeyring, memory), startProcess(requestKeyring, memory)]
+    const [people, jobs] = [startProcess(recordKeyring, memory), startProcess(recordKeyring, memory)]
 
     await Promise.all(Array.from({ length: 4 }, () => [people.read(), jobs.read()]).flat())
     await jobs.lift()
@@ -572,7 +566,7 @@ describe('a process', () => {
     const { read, set, audit } = startProcess()
     await set()
     await audit.chained()
-    const look = async () => JSON.parse((await redis.get(keys.freezeLook)) ?? '').at
+    const look = async () => factsOf((await redis.get(keys.freezeLook)) ?? '').at
     const first = await look()
     letPass(23 * hours)
     await read()

@@ -11,7 +11,7 @@ import { type Fake, fakeApp } from '../fake-app.ts'
 import { auditSigning } from './audit-for-test.ts'
 import { connectTestRedis } from './redis-for-test.ts'
 import { ruleFor } from './request-for-test.ts'
-import { requestKeyring, signatures } from './signatures-for-test.ts'
+import { recordKeyring, signatures } from './signatures-for-test.ts'
 import { takingMessages, wording } from './slack-for-test.ts'
 
 /** Creates what the jobs of requests use, over a real Redis with a real audit. `said` records what other parts were told. */
@@ -33,7 +33,7 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
     ...takingMessages((name) => said.push(`sends ${name}`)),
-    freezes: createFreezes({ redis, keys, audit, store }, requestKeyring),
+    freezes: createFreezes({ redis, keys, audit, store }, recordKeyring),
     lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
     log: { error: ({ code }: { code: string }) => void said.push(code) },
     metrics: {

@@ -9,8 +9,9 @@ import { currentSpender, inLane } from '../../src/domain/lane.ts'
 import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import { tendKeyEnds } from '../../src/requests/key-end-work.ts'
-import { changeEnd, createKey, encodeEnd, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../src/requests/key-ends.ts'
+import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../src/requests/key-ends.ts'
 import { catalog } from './catalog-for-test.ts'
 import { startJobs } from './jobs-for-test.ts'
 import { newRequestFor } from './request-for-test.ts'
@@ -95,7 +96,7 @@ function startKeys() {
   /** A process. All share the Redis, the account and the clock. */
   function startProcess(stateKeys = 'a-key-for-tests-of-32-characters') {
     return jobs.appWith({
-      endsKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'key-ends', prefix: 'lockkeeper' }),
+      recordKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }),
       account: { apiKeys },
       catalog,
       ownLastSlice: 'owner',
@@ -549,7 +550,7 @@ describe('a record from before a later end', () => {
     const [old] = await keys.ends()
     const before = await keys.redis.hgetall(keys.keys.keyEnds)
     const pending = await rotatedBeside(keys, old as KeyEnd, day)
-    const text = encodeEnd(keys.app, 'key-end', pending)
+    const text = seal(keys.app.recordKeyring, 'key-end', pending)
     await keys.tend()
     expect(await keys.ends()).toMatchObject([{ end: pending.end }])
     const end = await keys.extend(key.id, 30 * day)
@@ -596,7 +597,7 @@ describe('a record from before a later end', () => {
     const { key } = await keys.create(10 * day)
     const [old] = await keys.ends()
     const pending = await rotatedBeside(keys, old as KeyEnd, day)
-    const text = encodeEnd(keys.app, 'key-end', pending)
+    const text = seal(keys.app.recordKeyring, 'key-end', pending)
     await keys.tend()
     const end = await keys.extend(key.id, (old?.end ?? 0) - pending.end)
     expect(end).toBe(old?.end)
@@ -651,7 +652,7 @@ async function rotatedBeside(
   await store.take(await read(), 'finish')
   const now = await app.store.now()
   const pending = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, replaces }
-  await redis.hset(names.keyEnds, placeOf(pending), encodeEnd(app, 'key-end', pending))
+  await redis.hset(names.keyEnds, placeOf(pending), seal(app.recordKeyring, 'key-end', pending))
   return pending
 }
 

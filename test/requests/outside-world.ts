@@ -23,8 +23,8 @@ export const address = (more: Partial<ElasticIp> = {}): ElasticIp => ({
 })
 export const apiKey = (id: string, name: string, more: Partial<ApiKey> = {}) => ({ id, name, ...more }) as ApiKey
 
-const ownKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'outside', prefix: 'lockkeeper' })
-export const strangeKeyring = createKeyring([new Secret('another-key-that-nobody-knows-of')], { purpose: 'outside', prefix: 'lockkeeper' })
+const ownKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'records', prefix: 'lockkeeper' })
+export const strangeKeyring = createKeyring([new Secret('another-key-that-nobody-knows-of')], { purpose: 'records', prefix: 'lockkeeper' })
 
 /** An account whose lists a test sets, compared by processes over a real Redis. Time passes when a test lets it. */
 export function accountWithOthers() {

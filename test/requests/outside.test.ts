@@ -269,8 +269,8 @@ describe('what Lockkeeper did not write', () => {
   test('does nothing, is removed and reported', async () => {
     const account = await seenAccount()
     const { redis, keys } = account
-    const text = (await redis.hget(keys.outside, 'text')) ?? ''
-    await redis.hset(keys.outside, 'text', text.replaceAll('web-1', 'web-9'))
+    const text = (await redis.get(keys.outside)) ?? ''
+    await redis.set(keys.outside, text.replaceAll('web-1', 'web-9'))
     account.lists.elasticIps = [address({ server: web2 })]
     await account.later()
     expect([account.told(), new Set(account.world.problems)]).toEqual([[], new Set(['forged'])])
@@ -278,12 +278,12 @@ describe('what Lockkeeper did not write', () => {
 
   test('does nothing and stays if it was signed with a key that this process lacks', async () => {
     const account = await seenAccount()
-    const before = await account.redis.hgetall(account.keys.outside)
+    const before = await account.redis.get(account.keys.outside)
     const other = account.startProcess({ keyring: strangeKeyring })
     account.lists.elasticIps = [address({ server: web2 })]
     account.world.aheadMs += minute
     await other.turn()
-    expect([account.world.problems, await account.redis.hgetall(account.keys.outside)]).toEqual([['unreadable'], before])
+    expect([account.world.problems, await account.redis.get(account.keys.outside)]).toEqual([['unreadable'], before])
     await account.later()
     expect(account.told()).toHaveLength(1)
   })
@@ -292,7 +292,7 @@ describe('what Lockkeeper did not write', () => {
     const account = await seenAccount()
     const [newer, older] = ['the-next-key-for-tests-32-chars-', 'a-key-for-tests-of-32-characters']
     const processWith = (stateKeys: string) =>
-      account.startProcess({ keyring: createKeyring(secretsOf(stateKeys), { purpose: 'outside', prefix: 'lockkeeper' }) })
+      account.startProcess({ keyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }) })
     const both = processWith(`${newer},${older}`)
     expect((await both.outside.read()).isOutdated).toBe(true)
     await both.turn()

@@ -4,7 +4,8 @@ import { createKeyring, type Keyring, Secret } from '../../src/domain/signing.ts
 import type { NewRequest } from '../../src/requests/store.ts'
 
 /** The keys and signatures of a test without a bot. */
-export const requestKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'requests', prefix: 'lockkeeper' })
+export const recordKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'records', prefix: 'lockkeeper' })
+const requestKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'requests', prefix: 'lockkeeper' })
 export const signatures = createRequestSignatures(requestKeyring)
 
 /** Returns the signatures of a bot with these variables. Without STATE_KEY its key comes from INFRA_API_KEY. */
@@ -17,12 +18,20 @@ export function keysOfBot({ STATE_KEY, INFRA_API_KEY }: { INFRA_API_KEY: string;
   return STATE_KEY ?? INFRA_API_KEY
 }
 
-/** Returns the keyring with which that bot signs requests and the freeze, or the ends of keys. */
+/** Returns the keyring with which that bot signs requests, or what else it keeps in Redis. */
 export function keyringOfBot(
   variables: { INFRA_API_KEY: string; REDIS_PREFIX: string; STATE_KEY?: string },
-  purpose: 'requests' | 'key-ends' = 'requests',
+  purpose: 'requests' | 'records' = 'requests',
 ): Keyring {
   return createKeyring(secretsOf(keysOfBot(variables)), { purpose, prefix: variables.REDIS_PREFIX })
+}
+
+/** The facts of a sealed record, without a look at its signature. */
+export const factsOf = (sealed: string) => JSON.parse(sealed.slice(sealed.indexOf(' ') + 1))
+
+/** The record with other facts under the same signature, or under that of another record. */
+export function changedFacts(sealed: string, more: object, signedAs = sealed): string {
+  return `${signedAs.slice(0, signedAs.indexOf(' '))} ${JSON.stringify({ ...factsOf(sealed), ...more })}`
 }
 
 export function secretsOf(keys: string): [Secret, ...Secret[]] {

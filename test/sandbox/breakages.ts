@@ -7,10 +7,11 @@ import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
+import { seal } from '../../src/redis/sealed.ts'
 import { createStore, encodeFields } from '../../src/requests/store.ts'
 import type { TcpProxy } from '../faults/tcp-proxy.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
-import { keyringOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { factsOf, keyringOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Slack } from './slack/slack.ts'
 
@@ -51,15 +52,14 @@ function decidedBefore(signatures: Stored['signatures'], request: Request, befor
 }
 
 /** Shifts the times of the freeze that people set, if they ever set one, and of the message about its end, in the same way. */
-async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, { sign }: Pick<Keyring, 'sign'>, ms: number): Promise<void> {
+async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, keyring: Keyring, ms: number): Promise<void> {
   const text = await redis.get(keys.freeze)
   if (text === null) return
-  const { signature: _, ...record } = JSON.parse(text)
+  const record = factsOf(text)
   const before = (at: number | undefined) => at && at - ms
   const ended = record.before.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
   const times = { setAt: before(record.setAt), from: before(record.from), until: before(record.until), before: ended }
-  const shifted = { ...record, ...times }
-  await redis.set(keys.freeze, JSON.stringify({ ...shifted, signature: sign({ signed: 'freeze', ...shifted }) }))
+  await redis.set(keys.freeze, seal(keyring, 'freeze', { ...record, ...times }))
   const owed = (await redis.zrange(keys.outbox, '0', '-1')).filter((each) => each.startsWith('freeze-'))
   for (const each of owed) await redis.zincrby(keys.outbox, -ms, each)
 }
@@ -72,9 +72,9 @@ async function shiftKeys(
   ms: number,
 ): Promise<number> {
   for (const [id, text] of Object.entries(await redis.hgetall(keys.keyEnds))) {
-    const { signed } = JSON.parse(text)
-    const content = { ...signed, createdAt: signed.createdAt - ms, end: signed.end - ms, since: signed.since - ms }
-    await redis.hset(keys.keyEnds, id, JSON.stringify({ signed: content, signature: keyring.sign({ what: 'key-end', content }) }))
+    const end = factsOf(text)
+    const shifted = { ...end, createdAt: end.createdAt - ms, end: end.end - ms, since: end.since - ms }
+    await redis.hset(keys.keyEnds, id, seal(keyring, 'key-end', shifted))
   }
   let count = 0
   for (const key of data.apiKeys) {
@@ -113,10 +113,10 @@ export function openStoredRequests(variables: BotVariables) {
     open: async () => (await all()).filter(({ state }) => isOpen(state)),
 
     shiftTimes: (request: Request, ms: number) => shiftRequest({ redis, keys, signatures }, request, ms),
-    shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables), ms),
-    shiftKeys: (world: AccountApi['world'], ms: number) => shiftKeys({ redis, keys }, keyringOfBot(variables, 'key-ends'), world, ms),
+    shiftFreeze: (ms: number) => shiftFreeze({ redis, keys }, keyringOfBot(variables, 'records'), ms),
+    shiftKeys: (world: AccountApi['world'], ms: number) => shiftKeys({ redis, keys }, keyringOfBot(variables, 'records'), world, ms),
     isFrozen: async (): Promise<boolean> => {
-      const { isOn = false, until = Number.POSITIVE_INFINITY } = JSON.parse((await redis.get(keys.freeze)) ?? '{}')
+      const { isOn = false, until = Number.POSITIVE_INFINITY } = factsOf((await redis.get(keys.freeze)) ?? '{}')
       return isOn && Date.now() < until
     },
     close: () => redis.disconnect(),

@@ -16,7 +16,7 @@ import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { recordRequest } from '../request-for-test.ts'
-import { requestKeyring } from '../signatures-for-test.ts'
+import { recordKeyring } from '../signatures-for-test.ts'
 
 const onWeb1 = {
   id: 'eip_1GijF7NsZe3bN',
@@ -48,7 +48,7 @@ function startProcess(
   let keepsToFail = keep ? 0 : 1
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
-  const freezes = createFreezes({ redis, keys, audit, store: app.store }, requestKeyring)
+  const freezes = createFreezes({ redis, keys, audit, store: app.store }, recordKeyring)
   const watched = fakeApp({
     ...app,
     ...{ audit, freezes },

@@ -16,7 +16,7 @@ interface Contents {
 function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: Contents) {
   const app = fakeApp({
     store: {
-      isBusy: async (withinMs) => dueSinceMs !== undefined && -dueSinceMs <= withinMs,
+      isOverdue: async (byMs) => dueSinceMs !== undefined && dueSinceMs >= byMs,
       sinceLastTickMs: async () => lastTickMs,
       workersSeen: async () => workers,
       findOpen: async () => ({ requests: open, unreadable: 0 }),
@@ -31,7 +31,7 @@ function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: 
 test.each<[string, Contents, string | undefined]>([
   ['nothing is due, however long ago the last tick was', { lastTickMs: Number.POSITIVE_INFINITY }, undefined],
   [
-    'a request became due a moment ago: the first tick after a pause takes a moment',
+    'a request became due a moment ago: the first tick after a start takes a moment',
     { dueSinceMs: 5_000, lastTickMs: 86_400_000 },
     undefined,
   ],

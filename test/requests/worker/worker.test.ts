@@ -4,7 +4,7 @@ import type { Request } from '../../../src/domain/request.ts'
 import { createQueues } from '../../../src/redis/queues.ts'
 import { reconcile as reconcileRequest } from '../../../src/requests/reconcile.ts'
 import type { createStore } from '../../../src/requests/store.ts'
-import { createWorker } from '../../../src/requests/worker.ts'
+import { createWorker, type Work } from '../../../src/requests/worker.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
 import { connectTestStore } from '../redis-for-test.ts'
 import { newRequestFor, recordRequest } from '../request-for-test.ts'
@@ -20,7 +20,11 @@ async function startWorker({
   untilSlackAnswers,
   longestTickMs,
   onReconcile = async () => {},
+  works,
+  over = connectTestStore(),
 }: {
+  works?: Work[]
+  over?: ReturnType<typeof connectTestStore>
   onReconcile?: (wake: ReturnType<typeof createQueues>['wake'], id: string) => Promise<void>
   watchdogMs?: number
   longestTickMs?: number
@@ -30,7 +34,7 @@ async function startWorker({
   track?: (requests: Request[]) => Promise<void>
   untilSlackAnswers?: Promise<void>
 } = {}) {
-  const { redis, keys, store } = connectTestStore()
+  const { redis, keys, store } = over
   const reconciled: string[] = []
   const sent: string[] = []
   const errors: unknown[] = []
@@ -75,7 +79,9 @@ async function startWorker({
       if (members.length > 0) await redis.zrem(keys.outbox, ...members)
       if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
     },
+    works,
     watchdogMs,
+    repeatMs: 10,
     longestTickMs,
   })
   void worker.start()
@@ -83,7 +89,7 @@ async function startWorker({
     await worker.stop()
     await queues.close()
   })
-  return { redis, keys, store, queues, worker, reconciled, sent, errors, failed, tidied, told }
+  return { app, redis, keys, store, queues, worker, reconciled, sent, errors, failed, tidied, told }
 }
 
 function record(store: ReturnType<typeof createStore>, id: string, needsApproval = false) {
@@ -115,32 +121,26 @@ describe('the worker', () => {
     const { store, queues, failed } = await startWorker({ failWith: new Error('it does not fit') })
     await queues.wake({ id: 'woken', kind: 'ip.move', resource: 'elastic_ip:woken' })
     await record(store, 'due')
-    await queues.startTicking()
     await expect.poll(() => [...new Set(failed)].toSorted()).toEqual(['due', 'woken'])
   })
 
-  test('ticks while a request is due, and stops when none is', async () => {
-    const { store, queues, reconciled, errors } = await startWorker()
-    await record(store, 'a')
-    await queues.startTicking()
-    await expect.poll(() => reconciled).toContain('a')
-
-    await expect.poll(() => queues.ticks.getJobScheduler('tick')).toBeUndefined()
-    expect(await queues.ticks.getJobCounts('delayed', 'waiting')).toEqual({ delayed: 0, waiting: 0 })
+  test('finds a request that is due without a wake-up', async () => {
+    const { store, reconciled, errors } = await startWorker()
+    await record(store, 'lost')
+    await expect.poll(() => reconciled).toContain('lost')
     expect(errors).toEqual([])
   })
 
-  test('finds a request that is due without a wake-up', async () => {
-    const { store, reconciled } = await startWorker({ watchdogMs: 50 })
-    await record(store, 'lost')
-    await expect.poll(() => reconciled).toContain('lost')
-  })
+  test('ticks on after somebody has deleted the queue of ticks, or they went silent', async () => {
+    const { redis, keys, store, queues, reconciled } = await startWorker({ watchdogMs: 50 })
+    await record(store, 'before')
+    await expect.poll(() => reconciled).toContain('before')
+    await redis.del(...(await redis.keys(`${keys.queuePrefix}:ticks:*`)))
+    await record(store, 'deleted')
+    await expect.poll(() => reconciled).toContain('deleted')
 
-  test('replaces a scheduler that produces no ticks', async () => {
-    const { store, queues, reconciled } = await startWorker({ watchdogMs: 50 })
-    await queues.startTicking()
-    const [job] = await queues.ticks.getDelayed()
-    await job?.remove().catch(() => undefined)
+    await queues.ticks.removeJobScheduler('tick')
+    await queues.ticks.upsertJobScheduler('tick', { every: 50, startDate: Date.now() + 600_000 })
     await record(store, 'silent')
     await expect.poll(() => reconciled).toContain('silent')
   })
@@ -153,12 +153,13 @@ describe('a tick', () => {
     const parts = await startWorker({ track: () => answer, ...options })
     onTestFinished(() => letAnswer())
     const { store, queues, tidied } = parts
-    // Wait for the first check of the watchdog, which would start ticks.
     await expect.poll(() => tidied.length).toBe(1)
+    // One tick finds both.
+    await queues.ticks.pause()
     await record(store, 'moving', true)
     await takeSteps(store, 'moving', 'approve', 'send', ['accept', { dueInMs: 0 }])
     await record(store, 'other')
-    await queues.startTicking()
+    await queues.ticks.resume()
     return parts
   }
 
@@ -182,16 +183,70 @@ describe('a tick', () => {
 
   test('reconciles while Slack hangs and a message is unsent', async () => {
     const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
-    const { redis, keys, store, queues, reconciled, sent } = await startWorker({ untilSlackAnswers: answer })
+    const { redis, keys, store, reconciled, sent } = await startWorker({ untilSlackAnswers: answer })
     onTestFinished(() => letAnswer())
     await redis.zadd(keys.outbox, Date.now(), 'unsent/card')
-    await queues.startTicking()
     await expect.poll(() => sent.length).toBe(1)
 
     await record(store, 'due')
 
     await expect.poll(() => reconciled).toContain('due')
     expect(sent).toHaveLength(1)
+  })
+})
+
+describe('repeated work', () => {
+  test('runs once in its time, in one process of several, over the connection of the jobs', async () => {
+    const over = connectTestStore()
+    const runs: unknown[] = []
+    const works = [{ name: 'counts', everyMs: 60_000, run: async (app: unknown) => void runs.push(app) }]
+    const workers = [await startWorker({ over, works }), await startWorker({ over, works })]
+    await expect.poll(() => runs).toHaveLength(1)
+    await record(over.store, 'later')
+    await expect.poll(() => workers.flatMap(({ reconciled }) => reconciled)).toContain('later')
+
+    expect(runs).toHaveLength(1)
+    expect(workers.some(({ app }) => app === runs[0])).toBe(true)
+  })
+
+  test('that fails is reported, and a stop interrupts what runs', async () => {
+    let isInterrupted = false
+    const hang = (_: unknown, signal: AbortSignal) =>
+      new Promise<void>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          isInterrupted = true
+          reject(signal.reason)
+        })
+      })
+    const { redis, keys, worker, errors } = await startWorker({
+      works: [
+        { name: 'fails', everyMs: 60_000, run: async () => Promise.reject(new Error('no answer')) },
+        { name: 'hangs', everyMs: 60_000, run: hang },
+      ],
+    })
+    await expect.poll(() => errors).toMatchObject([{ message: 'no answer' }])
+    await expect.poll(() => redis.exists(keys.repeated('hangs'))).toBe(1)
+    await worker.stop()
+
+    expect({ isInterrupted, errors: errors.length }).toEqual({ isInterrupted: true, errors: 1 })
+  })
+
+  test('does not run twice at once, and delays no tick', async () => {
+    const { promise: answer, resolve: letAnswer } = Promise.withResolvers<void>()
+    let begun = 0
+    const hang = () => {
+      begun += 1
+      return answer
+    }
+    const { store, reconciled } = await startWorker({ works: [{ name: 'hangs', everyMs: 1, run: hang }] })
+    onTestFinished(() => letAnswer())
+    await expect.poll(() => begun).toBe(1)
+    for (const id of ['a', 'b', 'c']) {
+      await record(store, id)
+      await expect.poll(() => reconciled).toContain(id)
+    }
+
+    expect(begun).toBe(1)
   })
 })
 
@@ -226,25 +281,22 @@ describe('the watchdog while Redis does not answer', () => {
 
 describe('a card that Slack refuses', () => {
   test('has its request reconciled at once, and not only at the first reminder', async () => {
-    const { redis, keys, store, queues, reconciled } = await startWorker({ refusesCards: true })
+    const { redis, keys, store, reconciled } = await startWorker({ refusesCards: true })
     await record(store, 'a', true)
     await redis.zadd(keys.outbox, Date.now(), 'a/card')
     await record(store, 'due')
-    await queues.startTicking()
     await expect.poll(() => reconciled).toContain('a')
   })
 })
 
 describe('a faulty record', () => {
   test('does not block others, whether it is gone or cannot be parsed', async () => {
-    const { redis, keys, store, queues, reconciled } = await startWorker()
+    const { redis, keys, store, reconciled } = await startWorker()
     await record(store, 'broken')
     await redis.hset(keys.record('broken'), 'origin', '"of another age"')
     await record(store, 'gone')
     await redis.del(keys.record('gone'))
     await record(store, 'good')
-
-    await queues.startTicking()
 
     await expect.poll(() => reconciled).toContain('good')
     await expect.poll(() => reconciled).toContain('gone')
@@ -255,7 +307,6 @@ describe('a faulty record', () => {
     const { redis, keys, store, queues, reconciled, told } = await startWorker()
     const { resource } = await record(store, 'broken')
     await redis.hset(keys.record('broken'), 'origin', '"of another age"')
-    await queues.startTicking()
     await expect.poll(() => told).toEqual(['record-unreadable'])
     await expect.poll(() => store.isDue('broken')).toBe(false)
     await queues.wake({ id: 'broken', kind: 'ip.move', resource })
@@ -268,10 +319,9 @@ describe('a faulty record', () => {
   })
 
   test('of a later version is not told, and is read again later', async () => {
-    const { redis, keys, store, queues, told, failed } = await startWorker()
+    const { redis, keys, store, told, failed } = await startWorker()
     await record(store, 'later')
     await redis.hset(keys.record('later'), { version: '2', origin: '"of a later age"' })
-    await queues.startTicking()
     await expect.poll(() => failed).toContain('later')
     await expect.poll(() => store.due()).toEqual([])
     expect({ told, isDue: await store.isDue('later') }).toEqual({ told: [], isDue: true })
@@ -279,9 +329,8 @@ describe('a faulty record', () => {
 
   test('is postponed for long if it cannot be reconciled, and is soon due again if Redis failed', async () => {
     const isPostponedAfter = async (failWith: Error) => {
-      const { redis, keys, store, queues, reconciled } = await startWorker({ failWith })
+      const { redis, keys, store, reconciled } = await startWorker({ failWith })
       await record(store, 'a')
-      await queues.startTicking()
       await expect.poll(() => reconciled).toContain('a')
       await expect.poll(() => reconciled.length > 1 || redis.zcount(keys.due, String(Date.now() + 60_000), '+inf')).toBeTruthy()
       return reconciled.length === 1
