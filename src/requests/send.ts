@@ -17,11 +17,10 @@ import {
 } from '../domain/errors.ts'
 import { currentRequest, withTurn } from '../domain/lane.ts'
 import type { Freeze } from '../domain/policy.ts'
-import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
+import { type AuthorityProblem, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
-import { show } from '../outbox/outbox.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
@@ -102,15 +101,11 @@ async function claimWrite(
   const isLater = until - startWithinMs > start.signed.approvedAt
   const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
   if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
-  // One that waits for the account, or for another request, was judged before, and is again right before its write.
-  const isFirst = request.waits === undefined || (isHeld(request) && request.waits.for !== 'change')
+  // One that waits for the account was judged before, and is again right before its write.
+  const isFirst = request.waits === undefined || isHeld(request)
   const past = isFirst ? await checkPast(app, request, child?.earlier()) : undefined
   if (past) return refuseWithoutAuthority(app, request, past)
   if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
-  if (!child) {
-    const other = await makeRoom(app, request)
-    if (other) return hold(app, request, { waits: { for: 'change', name: other.id }, at: now + retryPreflightMs, until })
-  }
   // Without a turn, the reads would be in vain. Each child waits for its own.
   const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
   if (waitMs > 0) return waitForTurn(app, request, 'writes', { waitMs, until })
@@ -216,7 +211,7 @@ function isSameWait(one: Waits | undefined, other: Waits): boolean {
 
 /** How many of those that wait for the same were approved before. */
 async function placeInLine({ store }: App, request: Request, waits: Waits): Promise<number> {
-  if (waits.for === 'start' || waits.for === 'change') return 0
+  if (waits.for === 'start') return 0
   const { requests } = await store.findOpen()
   const { decidedAt = 0 } = request
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
@@ -256,19 +251,6 @@ export async function wakeHeld({ store, queues }: App): Promise<void> {
   )
   const inOrder = held.toSorted(byApproval)
   await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
-}
-
-/** Cancels what is undecided, scheduled or held for the same things, and says so. Returns a request that goes before this one. */
-async function makeRoom(app: App, request: Request): Promise<Request | undefined> {
-  const { now, later } = await app.store.othersFor(request)
-  const first = now.find(({ state, needsApproval }) => state !== 'waiting' || !needsApproval)
-  if (first) return first
-  for (const each of [...now, ...later]) {
-    const cause = { code: 'gave-way', request: refTo(request), by: request.origin.userId } satisfies CommonFinding
-    const { outcome } = await app.store.take(each, 'give-way', { set: { causes: [cause] }, whileApproved: request.id })
-    if (outcome === 'won') await show(app, each.id)
-  }
-  return undefined
 }
 
 /** A wait that ends this much earlier or later than its message says is not shown again. */
