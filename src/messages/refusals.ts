@@ -37,6 +37,7 @@ const constant = {
   'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes. Nothing was changed.' },
   'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was changed.' },
   'approvals-lost': { why: 'Too few of its approvers may still approve. Nothing was changed.' },
+  'limit-used-up': { why: "The account's limit was used up for 30 minutes. Nothing was changed." },
   'rights-unknown': { why: "Slack didn't confirm the approvers for 30 minutes. Nothing was changed." },
   'record-changed': {
     why: "Its record in Redis doesn't match what was approved. Nothing was sent.",
@@ -85,7 +86,6 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-unreachable'), effect: effectOfWrite }),
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
-  z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
   z.object({ code: z.literal('not-posted'), error: z.string() }),
   z.object({ code: z.literal(Object.keys(constant) as (keyof typeof constant)[]) }),
 ])
@@ -142,10 +142,6 @@ function commonWords(finding: CommonFinding): Words {
       const why = "Couldn't read the account for 30 minutes. Nothing was changed."
       return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
     }
-    case 'limit-used-up':
-      return {
-        why: "The account's limit was used up for 30 minutes. Nothing was changed.",
-      }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
     default:

@@ -116,7 +116,7 @@ const ofAny: CommonFinding[] = [
   { code: 'requester-lost-right' },
   { code: 'approvals-lost' },
   { code: 'rights-unknown' },
-  { code: 'limit-used-up', perMinute: 20 },
+  { code: 'limit-used-up' },
   { code: 'record-changed' },
   { code: 'record-unverified' },
   { code: 'unknown-key' },
