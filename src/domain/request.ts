@@ -131,10 +131,10 @@ export function refTo({ id, origin, cardTs = '' }: Pick<Request, 'id' | 'origin'
   return { id, channelId: origin.channelId, cardTs }
 }
 
-/** What keeps an approved request from starting. `change`: another open request for the same thing. */
-export const heldBy = ['start', 'window', 'freeze', 'change'] as const
+/** What keeps an approved request from starting. */
+export const heldBy = ['start', 'window', 'freeze'] as const
 
-/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of what holds it, or the id of that request. */
+/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of the window or the freeze. */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
   ms: z.number().optional(),
@@ -236,13 +236,7 @@ export const Request = z.object({
 /** `items` are read from the children. For a request under way, `unansweredSince` says since when the account API does not answer. */
 export type Request = z.infer<typeof Request> & { items?: RequestItem[] }
 
-/** Whether it is scheduled or held: another change of the same thing may start before it, and it gives way to that one. */
-export function isForLater({ state, start, waits }: Pick<Request, 'state' | 'start' | 'waits'>): boolean {
-  if (state === 'waiting' || waits === undefined) return start !== undefined && (state === 'waiting' || state === 'approved')
-  return state === 'approved' && isHeld({ waits })
-}
-
-/** What keeps an approved request from starting: its start, a window, a freeze or another request. Undefined if it may start. */
+/** What keeps an approved request from starting: its start, a window or a freeze. Undefined if it may start. */
 export function holdOf({ state, start, startNow, waits }: Pick<Request, 'state' | 'start' | 'startNow' | 'waits'>): Waits | undefined {
   if (state !== 'approved') return undefined
   // No worker has looked at it yet.
@@ -270,11 +264,6 @@ export function bySchedule(one: Request, other: Request): number {
 
 export function isHeld({ waits }: Pick<Request, 'waits'>): boolean {
   return heldBy.some((each) => each === waits?.for)
-}
-
-/** Whether it was canceled because another change of the same thing started before it. */
-export function gaveWay({ causes }: Pick<Request, 'causes'>): boolean {
-  return causes.some(({ code }) => code === 'gave-way')
 }
 
 export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>

@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import { freshSeenMs, placeFact } from '../domain/account.ts'
 import type { Change, Description, Finding, Preflight, PreflightOptions } from '../domain/change.ts'
 import { isUnanswered, type Missing } from '../domain/errors.ts'
-import { resourcesOf } from '../domain/request.ts'
+import { resourcesOf, scheduleOf } from '../domain/request.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
 import { changeFeature, type Named } from '../kit/change-feature.ts'
@@ -232,10 +232,11 @@ async function readLocks(app: App, addresses: ElasticIp[]): Promise<Map<string, 
   const { resource } = moveChange(app)
   const lockOf = new Map(addresses.map((each) => [resource({ elasticIpId: each.id, serverId: '' }), each]))
   const [first = '', ...others] = lockOf.keys()
-  const { now: holders } = await app.store.othersFor({ id: '', resource: first, moreResources: others })
+  const holders = await app.store.othersFor({ id: '', resource: first, moreResources: others })
   const found = holders.flatMap((holder) => {
     const title = phraseText(withoutOwner(app.catalog.titleOf(holder, { isShort: true })))
-    const why = { code: 'locked', title, link: app.slack.identity.linkTo(holder), by: holder.origin.userId }
+    const link = app.slack.identity.linkTo(holder)
+    const why = { code: 'locked', title, link, by: holder.origin.userId, start: scheduleOf(holder)?.until }
     return resourcesOf(holder).flatMap((each): [string, Finding][] => {
       const { id, address = '' } = lockOf.get(each) ?? {}
       return id === undefined ? [] : [[id, { ...why, address }]]

@@ -102,8 +102,8 @@ async function claimKey({ redis, keys }: App, userId: string, key: string, sent:
 
 /** The open requests of the machine for the same thing. An agent tries again when an answer is late. */
 async function ownOpen(app: App, { change, origin, meant }: Proposed): Promise<Request[]> {
-  const { now, later } = await app.store.othersFor({ id: '', resource: change.resource(meant) })
-  return [...now, ...later].filter((each) => each.origin.userId === origin.userId && app.signatures.verifyRecord(each) === 'genuine')
+  const others = await app.store.othersFor({ id: '', resource: change.resource(meant) })
+  return others.filter((each) => each.origin.userId === origin.userId && app.signatures.verifyRecord(each) === 'genuine')
 }
 
 function isSame({ kind, input, start }: Request, proposed: Proposed): boolean {

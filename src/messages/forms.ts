@@ -1,5 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/web-api'
 import { z } from 'zod'
+import { isMachine } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import { type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
@@ -21,6 +22,7 @@ import { longestButtonValue } from '../slack/fit.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { checkboxes, radioButtons } from '../slack/pickers.ts'
 import {
+  alternatives,
   boldPhrase,
   channelMention,
   code,
@@ -201,8 +203,23 @@ export function othersAreOpen(
   })
   const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
-  const isOwn = held.every(({ holder }) => holder.origin.userId === viewerId)
-  return mrkdwn`Not requested: ${because}\nWait until it ends, or ${isOwn ? 'withdraw it' : 'have it withdrawn'}.${then}`
+  const instead = withdrawing(
+    held.map(({ holder }) => holder),
+    viewerId,
+  )
+  return mrkdwn`Not requested: ${because}\nWait until it ends${instead}.${then}`
+}
+
+/** What is undecided is withdrawn by its requester, and what is approved by its approvers too. A machine clicks nothing, and what was sent nobody withdraws. */
+function withdrawing(holders: Request[], viewerId: string): Mrkdwn {
+  const unsent = holders.filter(({ state }) => state === 'waiting' || state === 'approved')
+  if (unsent.length < holders.length) return mrkdwn``
+  if (unsent.every(({ origin }) => origin.userId === viewerId)) return mrkdwn`, or withdraw it`
+  const requesters = new Map(unsent.map(({ origin }) => [origin.userId, origin]))
+  const people = [...requesters.values()].filter((origin) => !isMachine(origin)).map(({ userId }) => mention(userId))
+  if (people.length === 0 && unsent.every(({ state }) => state === 'waiting')) return mrkdwn`, or have it rejected by an approver`
+  const alsoApprovers = unsent.some(({ state, origin }) => state === 'approved' || isMachine(origin))
+  return mrkdwn`, or have it withdrawn by ${alternatives([...people, ...(alsoApprovers ? [mrkdwn`an approver`] : [])])}`
 }
 
 /** The operators have a notice with what to do about it. */

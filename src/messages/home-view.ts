@@ -24,7 +24,7 @@ export interface HomeContent {
   /** How many more ended requests of the viewer *Show more* shows. */
   more: number
   underway: HomeEntry[]
-  /** What is approved and waits for its start, a window, a freeze or another request, of everybody. The next one first. */
+  /** What is approved and waits for its start, a window or a freeze, of everybody. The next one first. */
   scheduled: HomeEntry[]
   /** The viewer's keys that end by themselves, the next one first. */
   keys: KeyEnd[]

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { alertsRequester, type Denial, type DeniedAction, isMachine } from '../domain/approval.ts'
-import { type Change, type Description, explainer, type Finding, type Words, wordsFrom } from '../domain/change.ts'
+import { type Change, type Description, explainer, type Finding, type Words } from '../domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
-import { gaveWay, isOpen, type Request, RequestRef, unverifiedRecord } from '../domain/request.ts'
-import { moment, type Phrase, person, phrase } from '../domain/text.ts'
+import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
+import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
 import {
   alternatives,
@@ -37,6 +37,7 @@ const constant = {
   'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes. Nothing was changed.' },
   'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was changed.' },
   'approvals-lost': { why: 'Too few of its approvers may still approve. Nothing was changed.' },
+  'limit-used-up': { why: "The account's limit was used up for 30 minutes. Nothing was changed." },
   'rights-unknown': { why: "Slack didn't confirm the approvers for 30 minutes. Nothing was changed." },
   'record-changed': {
     why: "Its record in Redis doesn't match what was approved. Nothing was sent.",
@@ -85,11 +86,7 @@ export const CommonFinding = z.discriminatedUnion('code', [
   z.object({ code: z.literal('api-unreachable'), effect: effectOfWrite }),
   /** The reads before the write got no answer. `refusal`: the account API rejected the key. */
   z.object({ code: z.literal('account-unread'), refusal: z.object(refusal).optional() }),
-  z.object({ code: z.literal('limit-used-up'), perMinute: z.number().optional() }),
   z.object({ code: z.literal('not-posted'), error: z.string() }),
-  z.object({ code: z.literal('gave-way'), request: RequestRef, by: z.string() }),
-  /** Another request is scheduled or held for the same thing, and gives way to this one. `until`: when it starts, if that is known. */
-  z.object({ code: z.literal('scheduled-before'), requestId: z.string(), by: z.string(), until: z.number().optional() }),
   z.object({ code: z.literal(Object.keys(constant) as (keyof typeof constant)[]) }),
 ])
 export type CommonFinding = z.infer<typeof CommonFinding>
@@ -145,17 +142,6 @@ function commonWords(finding: CommonFinding): Words {
       const why = "Couldn't read the account for 30 minutes. Nothing was changed."
       return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
     }
-    case 'limit-used-up':
-      return {
-        why: "The account's limit was used up for 30 minutes. Nothing was changed.",
-      }
-    case 'gave-way':
-      return wordsFrom(phrase`Request ${[shortId(finding.request)]} by ${person(finding.by)} started first.`)
-    case 'scheduled-before': {
-      const { requestId: id, by, until } = finding
-      const when = until === undefined ? ['held'] : phrase`scheduled (${moment(until)})`
-      return wordsFrom(phrase`Request ${[shortId({ id })]} by ${person(by)} is ${when} for the same thing. This cancels it.`)
-    }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
     default:
@@ -179,7 +165,7 @@ export function tooLate(request: Request, clickerId: string): Mrkdwn {
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`Canceled: ${gaveWay(request) ? 'another change started first' : 'the account changed since the request'}. Nothing was done.`
+      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':

@@ -249,8 +249,6 @@ export function heldBriefly(waits: Waits): Mrkdwn {
       return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
     case 'freeze':
       return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until lifted'}`
-    case 'change':
-      return mrkdwn`waits for ${holderOf(waits)}, about the same thing`
     default:
       return mrkdwn`starts ${at ?? ''}${waits.name === undefined ? '' : ', if the freeze is lifted by then'}`
   }
@@ -265,8 +263,7 @@ export function scheduleWords(request: Request): Mrkdwn | undefined {
 /** Names what holds a request: `the window “office”`. */
 function holderOf({ for: what, name = '' }: Waits): Mrkdwn {
   if (what === 'window') return mrkdwn`the window “${name}”`
-  if (what === 'freeze') return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
-  return mrkdwn`request ${code(shortId({ id: name }))}`
+  return name === ownFreezeName ? mrkdwn`a freeze` : mrkdwn`the freeze “${name}”`
 }
 
 /** `, past the window “office” and a freeze`. Empty if nothing was passed. */

@@ -50,10 +50,13 @@ export const evacuationFindings = findings({
       phrase`The account shows no server for ${count} ${[count === 1 ? 'address' : 'addresses']}. Last seen on ${server} at ${moment(oldest)}.`,
   ),
 
-  /** Another open request has the address. `link`: of its message, if that is posted. */
+  /** Another open request has the address. `link`: of its message, if that is posted. `start`: when it starts, if it is scheduled. */
   locked: finding(
-    { address: z.string(), title: z.string(), link: z.string().optional(), by: z.string() },
-    ({ address, title, link, by }) => phrase`${address} is locked by ${linked(title, link)}, requested by ${person(by)}.`,
+    { address: z.string(), title: z.string(), link: z.string().optional(), by: z.string(), start: z.number().optional() },
+    ({ address, title, link, by, start }) => {
+      const starts = start === undefined ? [] : phrase`, and starts ${moment(start)}`
+      return phrase`${address} is locked by ${linked(title, link)}, requested by ${person(by)}${starts}.`
+    },
   ),
   /** `since`: in ms since 1970, if the alert said it. */
   'target-alerted': finding({ target: server, since: z.number().optional() }, ({ target, since }) =>

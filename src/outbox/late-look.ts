@@ -8,27 +8,23 @@ const done: Settlement = { status: 'dropped' }
 export async function lookLate(app: App, facts: string): Promise<Settlement> {
   const look = readJson(LateLook, facts)
   if (!look) return done
-  const { of, key, places, sinceMs, untilMs } = look
+  const { of, key, channelId, threadTs, sinceMs, untilMs } = look
   const { isSettled, ts: named } = await readSettled(app, of)
   // Its next try may find any of them, and names it only then.
   if (!isSettled) return later(lateLookMs)
-  // A thread and its channel can both show one message.
-  const found = new Map<string, { channelId: string; ts: string }>()
-  for (const { channelId, threadTs } of places) {
-    const range = { oldestMs: sinceMs - margins.beforeMs, latestMs: untilMs + margins.afterMs }
-    const result = await app.slack.messenger.find({ channelId, threadTs, key, ...range, wantsAll: true })
-    if (result.is === 'cannot-search') {
-      app.log.info({ message: key }, "Couldn't look for a second copy of a message, because Slack allows no search there")
-      return done
-    }
-    if (result.is === 'found') for (const ts of result.all) found.set(ts, { channelId, ts })
-    else if (result.is !== 'absent') return laterAfter(result)
+  const range = { oldestMs: sinceMs - margins.beforeMs, latestMs: untilMs + margins.afterMs }
+  const result = await app.slack.messenger.find({ channelId, threadTs, key, ...range, wantsAll: true })
+  if (result.is === 'absent') return done
+  if (result.is === 'cannot-search') {
+    app.log.info({ message: key }, "Couldn't look for a second copy of a message, because Slack allows no search there")
+    return done
   }
-  const inOrder = [...found.values()].toSorted((one, other) => Number(one.ts) - Number(other.ts))
-  const kept = found.get(named ?? '') ?? inOrder[0]
-  for (const each of inOrder) {
-    if (each === kept) continue
-    const removed = await app.slack.messenger.remove(each)
+  if (result.is !== 'found') return laterAfter(result)
+  const inOrder = result.all.toSorted((one, other) => Number(one) - Number(other))
+  const kept = inOrder.find((ts) => ts === named) ?? inOrder[0]
+  for (const ts of inOrder) {
+    if (ts === kept) continue
+    const removed = await app.slack.messenger.remove({ channelId, ts })
     if (removed.is !== 'sent' && removed.is !== 'refused') return laterAfter(removed)
     const text = removed.is === 'sent' ? 'Deleted the second copy of a message' : 'Slack refused to delete the second copy of a message'
     app.log.info({ message: key, problem: removed.is === 'refused' ? removed.error : undefined }, text)

@@ -192,7 +192,7 @@ const withoutRedisMs = 3_600_000
 async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
   const sinceMs = Date.now()
   const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
-  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, triedCardless: false, ...always }
+  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, ...always }
   while (held.searchedForMs < withoutRedisMs) {
     const { status, retryInMs, isSlow } = await sendText(app, owed, held, facts, sinceMs)
     if (retryInMs === undefined) return

@@ -45,8 +45,6 @@ export interface Lease {
   searchedForMs: number
   /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Undefined if fresh. */
   triedUntilMs?: number
-  /** An earlier try may have sent this report before its card was posted, so into the channel and not into the thread. */
-  triedCardless: boolean
   /** The revision of the record that owes this report. A later revision may owe it again. */
   owedBy?: number
   /** Slack did not answer the last try in time, and may still carry it out. So it is searched for once more, so much later, before it is sent. */
@@ -69,8 +67,8 @@ type Leased =
   | { is: 'behind'; first: ReportName }
 
 interface LeaseOptions {
-  /** Lease a report also before its card is posted, because the card cannot be posted. */
-  early?: boolean
+  /** Slack refused the card, so the report does not wait for it. */
+  isCardRefused?: boolean
   /** The facts of a message that is owed from now on, in place of those that Redis has. */
   facts?: string
 }
@@ -88,12 +86,13 @@ export const owedMs = 24 * 3_600_000
 const rememberedMs = 3_600_000
 
 /** Throws StoreUnavailableError if Redis does not answer. */
-export async function lease(app: App, owed: Owed, { early = false, facts }: LeaseOptions = {}): Promise<Leased> {
+export async function lease(app: App, owed: Owed, { isCardRefused = false, facts }: LeaseOptions = {}): Promise<Leased> {
   const token = randomUUID()
   const clock = { fresh: deadlineIn(leaseMs.fresh - longestCallMs), unsure: deadlineIn(leaseMs.unsure - longestCallMs) }
-  const values = [memberOf(owed), owed.name, token, String(leaseMs.fresh), String(leaseMs.unsure), early ? '1' : '0', reportNames.join()]
+  const times = [String(leaseMs.fresh), String(leaseMs.unsure)]
+  const values = [memberOf(owed), owed.name, token, ...times, isCardRefused ? '1' : '0', reportNames.join()]
   const answer = await run(app.redis, 'lease', keysOf(app, owed), facts === undefined ? values : [...values, facts, String(owedMs)])
-  const [is, searchedForMs, triedUntilMs, triedCardless, owedBy, isSlow, leasedAtMs, ...flat] = answer
+  const [is, searchedForMs, triedUntilMs, owedBy, isSlow, leasedAtMs, ...flat] = answer
   if (is === 'behind') return { is, first: answer[1] as ReportName }
   if (is !== 'fresh' && is !== 'unsure') return { is: is as 'held' }
   const sinceTryMs = Number(leasedAtMs) - Number(triedUntilMs)
@@ -104,7 +103,6 @@ export async function lease(app: App, owed: Owed, { early = false, facts }: Leas
     searchedForMs: Number(searchedForMs),
     searchAgainInMs: isSlow === '1' ? searchesAfterMs.map((ms) => ms - sinceTryMs).find((leftMs) => leftMs > 0) : undefined,
     triedUntilMs: triedUntilMs ? Number(triedUntilMs) : undefined,
-    triedCardless: triedCardless === '1',
     owedBy: owedBy ? Number(owedBy) : undefined,
     sendBefore: clock[is],
     untilMs: Number(leasedAtMs) + leaseMs[is],
@@ -158,17 +156,18 @@ export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts:
 export const lateLookMs = 45_000
 
 /** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
-async function oweLateLook(app: App, { of, untilMs }: Lease, { place, formerPlace, sinceMs }: Outgoing): Promise<void> {
-  const places = [place, ...(formerPlace ? [formerPlace] : [])].map(({ channelId, threadTs }) => ({ channelId, threadTs }))
-  const facts = JSON.stringify({ of, key: place.key, places, sinceMs, untilMs } satisfies z.input<typeof LateLook>)
-  await oweFacts(app, { id: `late-look:${place.key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
+async function oweLateLook(app: App, { of, untilMs }: Lease, { place, sinceMs }: Outgoing): Promise<void> {
+  const { channelId, threadTs, key } = place
+  const facts = JSON.stringify({ of, key, channelId, threadTs, sinceMs, untilMs } satisfies z.input<typeof LateLook>)
+  await oweFacts(app, { id: `late-look:${key}`, name: 'late-look' }, facts, owedMs, lateLookMs)
 }
 
 /** What Slack may have twice, and where. */
 export const LateLook = z.object({
   of: z.object({ id: z.string(), name: z.string().transform((name) => name as OutboxName) }),
   key: z.string(),
-  places: z.array(z.object({ channelId: z.string(), threadTs: z.string().optional() })),
+  channelId: z.string(),
+  threadTs: z.string().optional(),
   /** Since and until when it may have been sent, in ms since 1970 by Redis' clock. A later one is a repeat that is meant. */
   sinceMs: z.number(),
   untilMs: z.number(),
@@ -192,12 +191,10 @@ export function deliveredOf({ status, refused }: Settlement): Delivered {
   return { is: status === 'settled' || status === 'dropped' ? 'sent' : 'later' }
 }
 
-/** A message, where it goes, and where and since when an earlier try may have posted it. */
+/** A message, where it goes, and since when an earlier try may have posted it. */
 interface Outgoing {
   message: Answerable
   place: Where & { key: string }
-  /** Another place where an earlier try may have posted it. */
-  formerPlace?: Where & { key: string }
   /** In ms since 1970 by Redis' clock. */
   sinceMs: number
 }
@@ -235,19 +232,15 @@ export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Po
   return sendWithTable(message, (one) => app.slack.messenger.post(out.place, one, held.sendBefore))
 }
 
-async function search(app: App, { place, formerPlace, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
+async function search(app: App, { place, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
   if (held.mode === 'fresh') return { is: 'absent' }
   const range = {
     oldestMs: sinceMs - margins.beforeMs,
     latestMs: held.triedUntilMs === undefined ? undefined : held.triedUntilMs + margins.afterMs,
   }
-  for (const where of formerPlace ? [place, formerPlace] : [place]) {
-    const found = await app.slack.messenger.find({ ...where, ...range })
-    const hasFailed = found.is !== 'found' && found.is !== 'absent' && found.is !== 'cannot-search'
-    if (hasFailed && held.searchedForMs > longestSearchMs) return { is: 'cannot-search' }
-    if (found.is !== 'absent') return found
-  }
-  return { is: 'absent' }
+  const found = await app.slack.messenger.find({ ...place, ...range })
+  const hasFailed = found.is !== 'found' && found.is !== 'absent' && found.is !== 'cannot-search'
+  return hasFailed && held.searchedForMs > longestSearchMs ? { is: 'cannot-search' } : found
 }
 
 export function later(inMs: number): Settlement {

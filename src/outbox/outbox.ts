@@ -38,23 +38,27 @@ const otherVersionRetryMs = 60_000
 /** One call sends a card at most five times. If the record changes more often meanwhile, the card stays in the outbox. */
 const mostRounds = 5
 
-/** A lease lets one process send. A card is sent again until Slack shows the latest revision; reports go in the order of steps, after it. */
+/**
+ * A lease lets one process send. A card is sent again until Slack shows the latest revision; reports go in the order of steps, after it, and to the
+ * requester directly if Slack refuses it.
+ */
 export async function deliver(app: App, id: string, name: OutboxName): Promise<Delivered> {
   if (isText(name)) return deliverText(app, { id, name })
-  let early = false
+  let cardError: string | undefined
   for (let round = 0; round < mostRounds; round += 1) {
-    const leased = await lease(app, { id, name }, { early })
+    const leased = await lease(app, { id, name }, { isCardRefused: cardError !== undefined })
     switch (leased.is) {
       case 'held':
         return { is: 'later' }
       case 'settled':
       case 'missing':
         return { is: 'sent' }
-      case 'cardless':
-        // A report waits until its card is posted or refused.
-        if ((await deliver(app, id, 'card')).is === 'later') return { is: 'later' }
-        early = true
+      case 'cardless': {
+        const card = await deliver(app, id, 'card')
+        if (card.is === 'later') return card
+        if (card.is === 'refused') cardError = card.error
         continue
+      }
       case 'behind':
         return (await deliver(app, id, leased.first)).is === 'later' ? { is: 'later' } : deliver(app, id, name)
     }
@@ -65,7 +69,7 @@ export async function deliver(app: App, id: string, name: OutboxName): Promise<D
       ? later(otherVersionRetryMs)
       : name === 'card'
         ? await sendCard(app, request, leased.lease, leased.fields)
-        : await sendReport(app, request, name as ReportName, leased.lease)
+        : await sendReport(app, request, name as ReportName, leased.lease, cardError)
     const settled = await settle(app, { id, name }, leased.lease, result)
     const delivered = deliveredOf(result)
     const { kind, sentAt, endedAt } = request ?? {}
@@ -181,22 +185,16 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
 /** A Slack that is slow to name people must not use up the lease. Their ids are shown then. */
 const longestNamingMs = 1_000
 
-async function sendReport(app: App, request: Request, name: ReportName, held: Lease): Promise<Settlement> {
+/** `cardError`: Slack's code for refusing the card, so that there is no thread. */
+async function sendReport(app: App, request: Request, name: ReportName, held: Lease, cardError = 'no message'): Promise<Settlement> {
   const names = await withinOr(longestNamingMs, app.directory.names(actorsIn(request, name)), new Map<string, string>())
   const message = renderReport(app, request, name, names)
   if (!message) return { status: 'settled' }
-  const { cardTs } = request
+  const { cardTs, createdAt: sinceMs } = request
   // A report that a later step owes again has another key, because it is another message.
   const key = `${request.id}/${name}${held.owedBy === undefined ? '' : `/${held.owedBy}`}`
-  const channel = { channelId: request.origin.channelId, key }
-  const out = {
-    message,
-    place: cardTs ? { ...channel, threadTs: cardTs, broadcast: name === 'break-glass' } : channel,
-    // A try from before the card was posted is in the channel, not in the thread.
-    formerPlace: held.triedCardless && cardTs ? channel : undefined,
-    sinceMs: request.createdAt,
-  }
-  const posted = await postOnce(app, out, held)
+  const place = { channelId: request.origin.channelId, key, threadTs: cardTs, broadcast: name === 'break-glass' }
+  const posted = cardTs ? await postOnce(app, { message, place, sinceMs }, held) : { is: 'refused' as const, error: cardError }
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
   if (isPassing(posted.error)) return later(passingMs)

@@ -7,8 +7,6 @@ export function createKeys(prefix: string) {
     record: (id: string) => `${tag}:request:${id}`,
     /** The open request that holds a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
-    /** The open request that is scheduled or held for later. It gives way to the one that holds the resource. */
-    later: (resource: string) => `${tag}:later:${resource}`,
     /** The request that changed a resource last, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */

@@ -7,7 +7,8 @@ import { guardStore } from '../redis/connect.ts'
 import { checkRecord, distrust, findSendsAndEnds } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { createChildren } from './children.ts'
-import { execute, type ForChild, type PreflightResult, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
+import type { PreflightResult } from './may-write-now.ts'
+import { execute, type ForChild, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
 
 const parallelWrites = 5
 

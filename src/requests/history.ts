@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, idOfResource, isOpen, type MessageRef, type Request, type SourceAlert, scheduleOf } from '../domain/request.ts'
+import { canReverse, idOfResource, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
 
@@ -102,14 +102,6 @@ export async function changedSince({ store, signatures }: App, request: Request)
   const last = await store.lastChangesOf(resources)
   const later = [...last.values()].filter((each) => each.id !== id && signatures.verifyRecord(each) === 'genuine')
   return later.length < resources.length ? undefined : later.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0]
-}
-
-/** What is scheduled or held for the same things, and is canceled when a new request starts before it. */
-export async function scheduledBefore(app: App, request: Parameters<App['store']['othersFor']>[0]): Promise<Finding[]> {
-  const { later } = await app.store.othersFor(request)
-  return later
-    .filter((each) => app.signatures.verifyRecord(each) === 'genuine')
-    .map((each) => ({ code: 'scheduled-before', requestId: each.id, by: each.origin.userId, until: scheduleOf(each)?.until }))
 }
 
 interface ToChange {

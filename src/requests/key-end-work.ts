@@ -150,8 +150,8 @@ async function findIfReadable({ store }: App, id: string): Promise<Request | 'un
 
 /** Whether a change of the key is being written now. */
 async function isBeingChanged({ store }: App, { keyId }: KeyEnd): Promise<boolean> {
-  const { now } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
-  return now.some(({ state }) => state === 'starting' || state === 'tracking')
+  const others = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
+  return others.some(({ state }) => state === 'starting' || state === 'tracking')
 }
 
 async function forget(app: App, record: KeyEnd): Promise<void> {
@@ -211,8 +211,8 @@ async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise
 
 /** The latest end that a request gives a key which is approved or under way, and not forged. 0 without one. */
 async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
-  const { now, later } = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
-  const ends = [...now, ...later].map((request) => {
+  const others = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
+  const ends = others.map((request) => {
     // One that this process cannot verify may be genuine for those with a newer STATE_KEY.
     const isBelieved = request.state !== 'waiting' && ['genuine', 'unknown-key'].includes(signatures.verifyRecord(request))
     const opened = isBelieved ? catalog.openIfFit(request) : undefined

@@ -17,15 +17,15 @@ import {
 } from '../domain/errors.ts'
 import { currentRequest, withTurn } from '../domain/lane.ts'
 import type { Freeze } from '../domain/policy.ts'
-import { type AuthorityProblem, isHeld, type Request, refTo, type Waits } from '../domain/request.ts'
+import { type AuthorityProblem, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
-import { type CommonFinding, refusalOf, unappliedCause } from '../messages/refusals.ts'
+import { refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
-import { show } from '../outbox/outbox.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
 import type { Opened } from './catalog.ts'
 import { timesOf } from './freeze.ts'
+import { type Look, type MayWrite, mayWriteNow, type PreflightResult, retryMs, type WriteFacts } from './may-write-now.ts'
 import type { StepName } from './steps.ts'
 import { noteOf, type StepData } from './store.ts'
 
@@ -73,6 +73,14 @@ export async function execute(app: App, request: Request, child?: ForChild): Pro
   return undefined
 }
 
+/** What a write is judged by, besides what is read for it. */
+interface Claim {
+  request: Request
+  opened: Opened
+  child: ForChild | undefined
+  freezes: Freeze[]
+}
+
 /** Makes every check, and takes the step that allows the write. Returns what to write with if this process is the one that took it. */
 async function claimWrite(
   app: App,
@@ -80,65 +88,27 @@ async function claimWrite(
   opened: Opened,
   child: ForChild | undefined,
 ): Promise<{ facts: unknown; turn: Deadline } | Executed> {
-  const { store, budget } = app
-  const { items } = opened.change
-  const lane = child ? 'bundle' : 'execute'
-  const freeze = await app.freezes.read()
-  const { freezes } = freeze
-  // After the read: a freeze that was set meanwhile has begun.
-  const now = await store.now()
-  const start = timesOf(app, child?.parent ?? request, freezes)
-  const until = mayStartUntil(start.signed, start.times)
-  // A request that has waited too long for the account API ends with what that API answered.
-  if (now >= until + request.ttlMs) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
-  // Without this, a record that somebody changed in Redis would be reported as a change of the account.
-  const early = await checkApproval(app, request, now, { freezes })
-  if (early && early.code !== 'approved-too-long-ago') return refuseWithoutAuthority(app, request, early)
-  // A window judges only when a parent starts.
-  const times = child ? { ...start.times, windows: [] } : start.times
-  const held = heldFrom(now, start.signed, times)
-  if (held) return hold(app, request, { ...held, until, frozen: freeze.text })
-  // People may have lost their rights between the approval and the start.
-  const isLater = until - startWithinMs > start.signed.approvedAt
-  const right = isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed'
-  if (right === 'no-answer' && now < until) return wait(app, request, retryPreflightMs)
-  // One that waits for the account, or for another request, was judged before, and is again right before its write.
-  const isFirst = request.waits === undefined || (isHeld(request) && request.waits.for !== 'change')
-  const past = isFirst ? await checkPast(app, request, child?.earlier()) : undefined
-  if (past) return refuseWithoutAuthority(app, request, past)
-  if (right !== 'allowed') return end(app, request, 'drop', { code: right === 'no-answer' ? 'rights-unknown' : right })
-  if (!child) {
-    const other = await makeRoom(app, request)
-    if (other) return hold(app, request, { waits: { for: 'change', name: other.id }, at: now + retryPreflightMs, until })
+  const { text: frozen, freezes } = await app.freezes.read()
+  const claim = { request, opened, child, freezes }
+  let facts = await factsBefore(app, claim)
+  let answer = mayWriteNow(facts)
+  while (answer.is === 'look') {
+    facts = { ...facts, ...(await look(app, claim, answer.at, facts)) }
+    answer = mayWriteNow(facts)
   }
-  // Without a turn, the reads would be in vain. Each child waits for its own.
-  const waitMs = items ? 0 : await budget.waitForWrite(lane, request.id)
-  if (waitMs > 0) return waitForTurn(app, request, 'writes', { waitMs, until })
-  const { result, at } = child ? await child.read() : { result: await repeatPreflight(app, opened), at: now }
-  if (result.is !== 'unchanged') return endOrWait(app, request, result, until)
-  const { facts } = result
-  const read = await store.now()
-  const problem = await checkAuthority(app, request, read, { freezes, facts })
-  if (problem) return refuseWithoutAuthority(app, request, problem)
-  // Its window may have closed meanwhile, or a freeze that was known before may have begun.
-  if (heldFrom(read, start.signed, times)) return wait(app, request, 0)
-  if (await child?.isFull()) return 'full'
-
-  // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
-  const turn = deadlineIn(turnValidMs)
-  const turnMs = items ? 0 : await budget.takeWrite(lane, request.id)
-  if (turnMs > 0) return waitForTurn(app, request, 'writes', { waitMs: turnMs, until })
-  const { outcome } = await store.take(request, items ? 'begin' : 'send', {
+  if (answer.is !== 'write') return leaveUnsent(app, request, answer, { until: facts.until, frozen })
+  const { items, kind, remark } = opened.change
+  const { outcome } = await app.store.take(request, items ? 'begin' : 'send', {
     set: {
-      seen: facts,
-      seenSignature: app.signatures.signSeen(request, facts),
-      usualMs: await store.usualDuration(items?.change.kind ?? request.kind),
+      seen: answer.facts,
+      seenSignature: app.signatures.signSeen(request, answer.facts),
+      usualMs: await app.store.usualDuration(items?.change.kind ?? kind),
       ...(items ? { hasChildren: true as const } : {}),
     },
-    reports: opened.change.remark?.(facts) === undefined ? [] : ['remark'],
+    reports: remark?.(answer.facts) === undefined ? [] : ['remark'],
     dueInMs: firstObservationMs,
-    notAfter: Math.min(at + preflightValidMs, until),
-    freeze: freeze.text,
+    notAfter: Math.min(answer.readFrom + preflightValidMs, facts.until),
+    freeze: frozen,
     unlessHeld: true,
     beside: child?.beside,
   })
@@ -146,7 +116,88 @@ async function claimWrite(
   // It is judged again: the account was read too long ago, or somebody has just set or lifted a freeze.
   if (outcome === 'outdated' || outcome === 'frozen') return wait(app, request, 0)
   if (outcome !== 'won') return undefined
-  return items ? 'begun' : { facts, turn }
+  return items ? 'begun' : answer
+}
+
+/** What is known before anything is read that is scarce. */
+async function factsBefore(app: App, { request, child, freezes }: Claim): Promise<WriteFacts> {
+  const now = await app.store.now()
+  const { signed, times } = timesOf(app, child?.parent ?? request, freezes)
+  return {
+    now,
+    until: mayStartUntil(signed, times),
+    ttlMs: request.ttlMs,
+    signed,
+    // A window judges only when a parent starts.
+    times: child ? { ...times, windows: [] } : times,
+    approval: await checkApproval(app, request, now, { freezes }),
+  }
+}
+
+async function look(app: App, { request, opened, child, freezes }: Claim, at: Look, facts: WriteFacts): Promise<Partial<WriteFacts>> {
+  const { store, budget } = app
+  const { account } = facts
+  const lane = child ? 'bundle' : 'execute'
+  // Each child takes a turn of its own.
+  const takesTurn = !opened.change.items
+  switch (at) {
+    case 'rights': {
+      // People may have lost their rights between the approval and the start.
+      const isLater = facts.until - startWithinMs > facts.signed.approvedAt
+      return { rights: isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed' }
+    }
+    case 'past': {
+      // One that waits for the account was judged before, and is again right before its write.
+      const isFirst = request.waits === undefined || isHeld(request)
+      return { past: (isFirst ? await checkPast(app, request, child?.earlier()) : undefined) ?? 'clear' }
+    }
+    case 'writeInMs':
+      return { writeInMs: takesTurn ? await budget.waitForWrite(lane, request.id) : 0 }
+    case 'account': {
+      const read = child ? await child.read() : { result: await repeatPreflight(app, opened), at: facts.now }
+      return { account: { result: read.result, begunAt: read.at, readAt: await store.now() } }
+    }
+    case 'atWrite': {
+      const seen = account?.result.is === 'unchanged' ? account.result.facts : undefined
+      const problem = await checkAuthority(app, request, account?.readAt ?? facts.now, { freezes, facts: seen })
+      return { atWrite: { problem, isFull: (await child?.isFull()) ?? false } }
+    }
+    case 'turn': {
+      // Before the step, so that the write does not wait after it. A turn of a write that is not sent is lost, which only sends less.
+      const ends = deadlineIn(turnValidMs)
+      return { turn: { inMs: takesTurn ? await budget.takeWrite(lane, request.id) : 0, ends } }
+    }
+  }
+}
+
+/** Ends or postpones a request that must not be sent, or not yet. A wait prolongs no approval. */
+async function leaveUnsent(
+  app: App,
+  request: Request,
+  answer: Exclude<MayWrite, { is: 'write' | 'look' }>,
+  { until, frozen }: { until: number; frozen: string },
+): Promise<Executed> {
+  switch (answer.is) {
+    case 'end':
+      return end(app, request, 'drop', [answer.cause])
+    case 'void':
+      return end(app, request, 'void', answer.causes)
+    case 'distrust':
+      return refuseWithoutAuthority(app, request, answer.problem)
+    case 'hold':
+      return hold(app, request, { ...answer, until, frozen })
+    case 'await-turn':
+      return waitForTurn(app, request, answer.for, answer.waitMs)
+    case 'await-account': {
+      // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
+      const isShown = request.waits?.for === 'account' || answer.isRefused
+      return wait(app, request, retryMs, isShown ? undefined : { name: 'wait-for-account', waits: { for: 'account' } })
+    }
+    case 'again':
+      return wait(app, request, answer.inMs)
+    case 'full':
+      return 'full'
+  }
 }
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
@@ -157,28 +208,7 @@ async function refuseWithoutAuthority(app: App, request: Request, problem: Autho
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
   if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
-  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : end(app, request, 'drop', problem)
-}
-
-const retryPreflightMs = 10_000
-
-/** Ends or postpones a request that must not be sent, or not yet. A wait prolongs no approval. */
-async function endOrWait(
-  app: App,
-  request: Request,
-  result: Exclude<PreflightResult, { is: 'unchanged' }>,
-  until: number,
-): Promise<'waits' | undefined> {
-  if (result.is === 'changed') {
-    await app.store.take(request, 'void', { set: { causes: result.causes } })
-    return undefined
-  }
-  if (result.is === 'refused') return end(app, request, 'drop', result.cause)
-  if (result.is === 'limited') return waitForTurn(app, request, 'reads', { waitMs: result.waitMs, until })
-  if ((await app.store.now()) >= until) return end(app, request, 'drop', result.cause)
-  // The first time that nothing answers, the request message says so. If the account API rejects the key, it does answer.
-  const isShown = request.waits?.for === 'account' || 'refusal' in result.cause
-  return wait(app, request, retryPreflightMs, isShown ? undefined : { name: 'wait-for-account', waits: { for: 'account' } })
+  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : end(app, request, 'drop', [problem])
 }
 
 /** What is held is looked at again this often, so that a policy that changed, or a lost wake-up, delays nothing for long. */
@@ -187,17 +217,13 @@ const lookAgainMs = 60_000
 /** Between the starts of two requests that were held by the same, so that they start in the order of their approvals. */
 const betweenStartsMs = 250
 
-/** Waits until the request may start, and ends it if that is too late. Its message says what holds it. `frozen`: the record of the freeze that was read. */
-async function hold(
-  app: App,
-  request: Request,
-  held: { waits: Waits; at: number; until: number; frozen?: string },
-): Promise<'waits' | undefined> {
+/**
+ * Waits until the request may start, and at most until that is too late. Its message says what holds it. `frozen`: the record of the freeze that was
+ * read.
+ */
+async function hold(app: App, request: Request, held: { waits: Waits; at: number; until: number; frozen: string }): Promise<'waits'> {
   const { waits, at } = held
   const now = await app.store.now()
-  // A freeze may be lifted before its end. A window that has closed does not open earlier.
-  const isMissed = now >= held.until || (waits.for === 'window' && at > held.until)
-  if (isMissed) return end(app, request, 'drop', { code: 'approved-too-long-ago' })
   const isShown = isSameWait(request.waits, waits)
   const untilMs = Math.max(0, Math.min(at - now, held.until - now))
   // Who goes first is read only when that is near: what is held for days is looked at thousands of times.
@@ -216,7 +242,7 @@ function isSameWait(one: Waits | undefined, other: Waits): boolean {
 
 /** How many of those that wait for the same were approved before. */
 async function placeInLine({ store }: App, request: Request, waits: Waits): Promise<number> {
-  if (waits.for === 'start' || waits.for === 'change') return 0
+  if (waits.for === 'start') return 0
   const { requests } = await store.findOpen()
   const { decidedAt = 0 } = request
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
@@ -258,32 +284,13 @@ export async function wakeHeld({ store, queues }: App): Promise<void> {
   await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))
 }
 
-/** Cancels what is undecided, scheduled or held for the same things, and says so. Returns a request that goes before this one. */
-async function makeRoom(app: App, request: Request): Promise<Request | undefined> {
-  const { now, later } = await app.store.othersFor(request)
-  const first = now.find(({ state, needsApproval }) => state !== 'waiting' || !needsApproval)
-  if (first) return first
-  for (const each of [...now, ...later]) {
-    const cause = { code: 'gave-way', request: refTo(request), by: request.origin.userId } satisfies CommonFinding
-    const { outcome } = await app.store.take(each, 'give-way', { set: { causes: [cause] }, whileApproved: request.id })
-    if (outcome === 'won') await show(app, each.id)
-  }
-  return undefined
-}
-
 /** A wait that ends this much earlier or later than its message says is not shown again. */
 const sameWaitMs = 10_000
 
-/** Waits until a call may be free, or ends a request whose approval is over. */
-async function waitForTurn(
-  app: App,
-  request: Request,
-  what: 'reads' | 'writes',
-  { waitMs, until }: { waitMs: number; until: number },
-): Promise<'waits' | undefined> {
+/** Waits until a call may be free. */
+async function waitForTurn(app: App, request: Request, what: 'reads' | 'writes', waitMs: number): Promise<'waits'> {
   const now = await app.store.now()
   const perMinute = app.budget.perMinute[what === 'reads' ? 'read' : 'write']
-  if (now >= until) return end(app, request, 'drop', { code: 'limit-used-up', perMinute })
   const { waits: shown } = request
   const isShown = shown?.for === what && Math.abs((shown.until ?? 0) - now - waitMs) < sameWaitMs
   const waits = { for: what, ms: waitMs, until: now + waitMs, perMinute }
@@ -299,8 +306,8 @@ async function wait({ store }: App, request: Request, ms: number, step?: { name:
   return 'waits'
 }
 
-async function end(app: App, request: Request, step: StepName, cause: CommonFinding | AuthorityProblem): Promise<undefined> {
-  await app.store.take(request, step, { set: { causes: [cause] } })
+async function end(app: App, request: Request, step: 'drop' | 'void', causes: Finding[]): Promise<undefined> {
+  await app.store.take(request, step, { set: { causes } })
 }
 
 /** The longest time from the answer to a write to the first look at its outcome. */
@@ -337,18 +344,6 @@ export function answerOf(error: unknown): ApiAnswer | undefined {
 }
 
 const preflightMs = 15_000
-
-/**
- * `unchanged`: the write may be sent, with these facts. `changed`: the account is not as it was approved. `refused`: the account API
- * refuses the change permanently. `limited`: no read may be sent yet. `unread`: the account could not be read this time; `cause` ends the request if
- * that lasts.
- */
-export type PreflightResult =
-  | { is: 'unchanged'; facts: unknown }
-  | { is: 'changed'; causes: Finding[] }
-  | { is: 'refused'; cause: CommonFinding }
-  | { is: 'limited'; waitMs: number }
-  | { is: 'unread'; cause: CommonFinding }
 
 /** Repeats the preflight check right before the write, and compares the account with what was approved. Throws unexpected errors. */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {

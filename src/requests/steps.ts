@@ -178,7 +178,7 @@ export const steps = {
     ...ends,
   },
   'wait-for-start': {
-    what: 'It may not start yet: because of its start, a window, a freeze, or another open request for the same thing',
+    what: 'It may not start yet: because of its start, a window or a freeze',
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
@@ -191,13 +191,6 @@ export const steps = {
     takers: ['approver'],
     clears: ['waits'],
     ifUnchanged: true,
-  },
-  'give-way': {
-    what: 'It was undecided, scheduled or held, and another change of the same thing starts before it',
-    from: ['waiting', 'approved'],
-    to: 'voided',
-    takers: ['worker'],
-    ...ends,
   },
   'wait-for-account': {
     what: 'The account could not be read before the write',

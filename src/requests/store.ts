@@ -9,7 +9,6 @@ import {
   childIdOf,
   couldStartAt,
   idOfResource,
-  isForLater,
   isOpen,
   openStates,
   problemOf,
@@ -167,16 +166,15 @@ async function holderOf({ redis, keys }: Records, resource: string): Promise<str
   return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
 }
 
-/** The other open requests for the same things: those that hold one now, and those that are scheduled or held for later. */
+/** The other open requests for the same things. */
 async function othersFor(
   records: Records,
   request: Pick<Request, 'id' | 'resource'> & { moreResources?: string[] | undefined },
-): Promise<{ now: Request[]; later: Request[] }> {
+): Promise<Request[]> {
   const { redis, keys } = records
-  const names = [keys.resource, keys.later].flatMap((key) => resourcesOf(request).map(key))
-  const ids = new Set((await guardStore(() => redis.mget(...names))).filter((id) => id !== null && id !== request.id))
-  const open = (await findMany(records, [...ids] as string[])).filter(({ state }) => isOpen(state))
-  return { now: open.filter((each) => !isForLater(each)), later: open.filter(isForLater) }
+  const holders = await guardStore(() => redis.mget(...resourcesOf(request).map(keys.resource)))
+  const ids = new Set(holders.filter((id) => id !== null && id !== request.id))
+  return (await findMany(records, [...ids] as string[])).filter(({ state }) => isOpen(state))
 }
 
 /** Finds the request that changed each of these resources last, in the last 30 days. Leaves out records that do not fit this version. */
@@ -271,9 +269,9 @@ async function discard(records: Records, request: Request, cause: Finding): Prom
   )
 }
 
-function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin' | 'start'>): string[] {
+function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {
   const { id, origin } = request
-  const ofResources = resourcesOf(request).map(request.start === undefined ? keys.resource : keys.later)
+  const ofResources = resourcesOf(request).map(keys.resource)
   const ofRequester = [keys.undecided(origin.userId), keys.requested(origin.userId)]
   return [keys.record(id), keys.open, keys.outbox, keys.due, keys.auditIntake, ...ofRequester, ...ofResources]
 }
@@ -295,8 +293,6 @@ export interface StepData {
   beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
   unlessHeld?: true
-  /** Takes the step only while the request with this id is approved: of two that would cancel each other, one stays. */
-  whileApproved?: string
   /** Takes the step only if the record of the freeze is still this text. Empty: if there is none. */
   freeze?: string
   /** Moves the deadline to this many ms from now, wherever it was. */
@@ -349,9 +345,6 @@ async function take(
   const step = stepOf(name)
   const to = stateAfter(name, before)
   const resources = resourcesOf(request)
-  const [lockOf, otherLockOf] = isForLater({ ...request, ...data.set, state: to })
-    ? [keys.later, keys.resource]
-    : [keys.resource, keys.later]
   const argument = JSON.stringify({
     id,
     // Each person has a separate token for a step. Otherwise another person's approval would hide that a command is a repeat.
@@ -366,9 +359,7 @@ async function take(
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
     unlessHeld: data.unlessHeld ?? false,
-    whileApproved: data.whileApproved ?? false,
     freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
-    frees: resources.map(otherLockOf),
     openStates,
     revision: step.ifUnchanged ? request.revision : false,
     extendMs: data.extendMs ?? false,
@@ -385,7 +376,7 @@ async function take(
     beside: data.beside ?? false,
     cardPaceMs,
   })
-  const locks = resources.flatMap((each) => [lockOf(each), keys.lastChange(each)])
+  const locks = resources.flatMap((each) => [keys.resource(each), keys.lastChange(each)])
   const recordKeys = [keys.record(id), keys.open, keys.ended, keys.outbox, keys.due, keys.auditIntake, ...locks]
   const [outcome, stored = '""', stamp] = await audit.noteWith(
     noteOf(records, request, name, { causes: data.set?.causes, ...data.audit }),

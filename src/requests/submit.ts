@@ -33,7 +33,7 @@ import { viewOf } from '../outbox/render.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { ReasonRequired } from './access.ts'
-import { findEarlier, historyBefore, type RequestedChange, scheduledBefore } from './history.ts'
+import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from './store.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -95,13 +95,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
-  const scheduled = start === undefined ? await scheduledBefore(app, { id, resource, moreResources }) : []
-  const warnings = [
-    ...(requested.warnings ?? []),
-    ...scheduled,
-    ...(preflight.warnings ?? []),
-    ...(await historyBefore(app, at, changed, earlier)),
-  ]
+  const warnings = [...(requested.warnings ?? []), ...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
   const payload = {
     id,
     kind,

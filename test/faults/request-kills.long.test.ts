@@ -191,9 +191,8 @@ const ofEvacuations: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
-/** What becomes of a scheduled move: an approver lets it start now, or it gives way to another one. */
+/** An approver lets a scheduled move start now. */
 const startedNow = aroundEach('start-now')
-const gaveWay = aroundEach('give-way', 'send')
 
 /** When others are called, and when the message to them is sent. */
 const escalated = aroundEach('escalate', 'report')
@@ -270,27 +269,6 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(startedNow.length)
   })
 
-  test('a scheduled move gives way to one that is sent before it, and each is reported once', async ({ onTestFinished }) => {
-    const scene = await startScene({ elasticIps: 1, moveTakesMs: forever, onEnd: onTestFinished })
-    const { world } = scene.accountApi
-    const { id } = scene.elasticIp(0)
-    await approveWhileKilled(scene, await requestLater(scene, world.third(id).id))
-    await untilRecord(scene, ({ waits }) => waits?.for === 'start')
-    await scene.ada.command(`/infra ip move ${id} ${scene.to}`, { channel: ops })
-    const card = await scene.untilCard(0, /needs approval from/)
-
-    await Promise.all([killAtEach(scene, gaveWay, 60_000), approveWhileKilled(scene, card)])
-    endMoves(scene)
-    const evidence = await scene.gather(2)
-
-    expect(brokenPromises(evidence)).toEqual([])
-    const states = Object.fromEntries(evidence.records.map(({ start, state }) => [start === undefined ? 'immediate' : 'scheduled', state]))
-    // Its write was lost with the bot right after the step that sends it.
-    expect(states).toEqual({ scheduled: 'voided', immediate: 'not-started' })
-    expect(evidence.audit.entries.filter(({ act }) => act === 'give-way')).toHaveLength(1)
-    expect(scene.bots.kills()).toBe(gaveWay.length)
-  })
-
   test('a move that nobody approves in time calls others once', async ({ onTestFinished }) => {
     const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [U0DOV00001] } }]'
     const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
@@ -310,7 +288,7 @@ describe('a bot that is killed right before and right after each step of a reque
   })
 
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...startedNow, ...gaveWay, ...escalated]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...startedNow, ...escalated]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 

@@ -160,6 +160,29 @@ describe('addresses that another request has locked', () => {
   })
 })
 
+test('a scheduled evacuation or move keeps its addresses from an alert, and people are told who withdraws it and when it starts', async () => {
+  const world = await startAlertWorld()
+  await world.ada.command('/infra evacuate edge-ash-1 web-3 in 2h because of a new disk', { channel: ops })
+  const evacuation = await untilCard(world.slack, /Evacuate edge-ash-1/)
+  await world.ada.command('/infra ip move 203.0.113.10 web-3 in 3h', { channel: ops })
+  await untilCard(world.slack, /203\.0\.113\.10/)
+  await world.ben.click(evacuation, 'Approve')
+  await untilCard(world.slack, /Approved\.\* Starts <!date/)
+
+  expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
+
+  const listed = () => botMessages(world).find(({ text }) => text.includes('2 alerts'))
+  const message = await world.slack.until(listed, { what: 'the message' })
+  expect(message.text).toMatch(/Nothing was requested\. <!subteam\^S0ONCALL01>/)
+  expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
+  expect(message.text).toMatch(/edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
+
+  await world.ben.click(evacuation, 'Withdraw')
+  await untilCard(world.slack, /\*Withdrawn\*/)
+  expect(await world.send([alert({ instance: 'edge-ash-1' })])).toBe(200)
+  await untilProposed(world, 'edge-ash-1')
+})
+
 test('an alert about the target is something to check first', async () => {
   const world = await startAlertWorld()
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { finn, onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
+import { finn, onlyRequest, restart, startWorldUnder } from './policy-world.ts'
 import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './world.ts'
 
 const minutes = (count: number) => count * 60_000
@@ -110,22 +110,6 @@ describe('a move that was requested for later', () => {
 
     await untilReport(world.slack, card.ts, /Not started.*Too few of its approvers may still approve/)
     expect(patchesOf(world)).toEqual([])
-  })
-
-  test('gives way to a move of the same address that starts before it', async () => {
-    const { world, card, now, elasticIp } = await startScheduled()
-    const other = world.accountApi.world.third(elasticIp.id)
-
-    await world.chiara.command(`/infra ip move ${elasticIp.address} ${other.hostname}`, { channel: ops })
-    const next = await untilCard(world.slack, new RegExp(`${other.hostname}[^]*needs approval from`))
-    expect(now().text).toMatch(/Approved/)
-    await world.ben.click(next, 'Approve')
-
-    const report = await untilReport(world.slack, card.ts, /started first/)
-    expect(report.text).toMatch(/Canceled/)
-    await untilReport(world.slack, next.ts, /Done/)
-    expect(patchesOf(world)).toHaveLength(1)
-    expect(repliesTo(world, card)).toHaveLength(1)
   })
 })
 

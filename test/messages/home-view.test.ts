@@ -107,7 +107,6 @@ test('the Home tab in every situation', async () => {
           entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'change', name: '80fbcd61aa' }), id: idOf(5) }),
         ],
       },
     ],

@@ -116,9 +116,7 @@ const ofAny: CommonFinding[] = [
   { code: 'requester-lost-right' },
   { code: 'approvals-lost' },
   { code: 'rights-unknown' },
-  { code: 'gave-way', request: { id: 'b7e23ec29af22b0b', channelId: 'C0OPS00001', cardTs: '1.2' }, by: 'U0BEN00001' },
-  { code: 'scheduled-before', requestId: 'b7e23ec29af22b0b', by: 'U0BEN00001' },
-  { code: 'limit-used-up', perMinute: 20 },
+  { code: 'limit-used-up' },
   { code: 'record-changed' },
   { code: 'record-unverified' },
   { code: 'unknown-key' },
@@ -203,6 +201,8 @@ const byAlert = (state: Request['state']) =>
 const holding = (state: Request['state'], holds: string[]) => ({ holder: byAlert(state), link: undefined, title: description.title, holds })
 const held = [holding('waiting', [address]), holding('tracking', ['203.0.113.11', '203.0.113.12'])]
 
+const scheduled = requestFor({ start: Date.UTC(2026, 11, 1, 6) })
+
 const notices = [
   undeliverable(requestFor({ state: 'done' }), 'is_archived', '/infra-staging'),
   lostRecord(requestFor().id, '/infra-staging'),
@@ -250,11 +250,18 @@ test('findings, denials and notices read as in refusals.md', async () => {
       ].join('\n'),
     ],
     [
-      'Another one is scheduled, or has started',
-      [
-        othersAreOpen([{ ...holding('waiting', [address]), holder: requestFor({ start: Date.UTC(2026, 11, 1, 6) }) }], 'U0BEN00001'),
-        tooLate(requestFor({ state: 'voided', causes: [{ code: 'gave-way' }] }), 'U0BEN00001'),
-      ].join('\n'),
+      'Another one is scheduled, held or sent',
+      [scheduled, { ...scheduled, state: 'approved' as const }, { ...scheduled, state: 'starting' as const }]
+        .flatMap((holder) =>
+          ['U0BEN00001', holder.origin.userId].map((viewer) => othersAreOpen([{ ...holding('waiting', [address]), holder }], viewer)),
+        )
+        .concat(
+          othersAreOpen(
+            [scheduled, { ...byAlert('approved') }].map((holder) => ({ ...holding('waiting', [address]), holder })),
+            'U0BEN00001',
+          ),
+        )
+        .join('\n'),
     ],
     ['After a request', outcomes.map(submitted).join('\n')],
     ['Who approves', approvers.map(whoApproves).join('\n')],

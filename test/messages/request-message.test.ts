@@ -168,7 +168,6 @@ test('the request message in every situation', async () => {
     ['It waits for its window', view({ ...approved, state: 'approved', waits: office })],
     ['It is held by a freeze of the policy', view({ ...approved, state: 'approved', waits: blackFriday })],
     ['It is held by a freeze without an end', view({ ...approved, state: 'approved', waits: { for: 'freeze', name: ownFreezeName } })],
-    ['It waits for another request', view({ ...approved, state: 'approved', waits: { for: 'change', name: '80fbcd61aa' } })],
     ['An evacuation, and a freeze holds the rest', view({ ...moving, items: heldItems })],
     ['It is being sent', view({ ...sent, state: 'starting' })],
     ['It is under way', view(moving, { checks: [isOff] })],
@@ -204,10 +203,6 @@ test('the request message in every situation', async () => {
         { ...machine, ...sent, ...several, state: 'voided' },
         { environment: 'sandbox', ending: { why: '203.0.113.10 is on web-3 now.' } },
       ),
-    ],
-    [
-      'Another change of the same thing started before it',
-      ended({ ...approved, state: 'voided', causes: [{ code: 'gave-way' }] }, { ending: { why: 'Another change started before it.' } }),
     ],
     [
       'It was missed',

@@ -23,7 +23,6 @@ function shown(...warnings: (Finding | undefined)[]): string {
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
 const earlier = (more: Partial<Request>) => rejectionOf(endedBefore(more))
 const start = requestedAt + 8 * hours
-const scheduled = { code: 'scheduled-before', requestId: requestFor().id, by: 'U0ADA00001' }
 const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)
 
 test('warnings of a request', async () => {
@@ -44,12 +43,11 @@ test('warnings of a request', async () => {
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
     ['A change of several', shown(changed(minutes, addresses))],
-    ['Another one is scheduled for the same thing', shown({ ...scheduled, until: start })],
-    ['Another one is held until somebody lifts the freeze', shown(scheduled)],
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
     ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
     ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],
     ['It leaves out what another request has locked', shown({ code: 'left-out', causes: [locked(14), locked(15)] })],
+    ['That one is scheduled', shown({ code: 'left-out', causes: [{ ...locked(14), start }] })],
     ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],

@@ -29,10 +29,10 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   starts: {
-    files: ['src/domain/starts.ts', 'src/requests/{freeze,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
+    files: ['src/domain/starts.ts', 'src/requests/{freeze,may-write-now,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
     tests: [
       'test/requests/freeze.test.ts',
-      'test/requests/reconcile/{bundle,starts}.test.ts',
+      'test/requests/reconcile/{bundle,may-write-now,starts}.test.ts',
       'test/journeys/{freeze,start-later}.test.ts',
     ],
     sample: 30,

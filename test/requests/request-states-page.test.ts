@@ -21,7 +21,7 @@ test('the page has one row for each state and each step', () => {
 test('the row of a state names every state that can follow, with its steps', () => {
   const [row] = page.match(/^\| `approved` .*$/m) ?? []
   expect(row).toMatchInlineSnapshot(
-    `"| \`approved\` | It is approved, and nothing was sent yet. It may be scheduled, or held by a window or a freeze. | open | \`withdrawn\` (\`withdraw\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`, \`give-way\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`)<br>\`tracking\` (\`begin\`) |"`,
+    `"| \`approved\` | It is approved, and nothing was sent yet. It may be scheduled, or held by a window or a freeze. | open | \`withdrawn\` (\`withdraw\`)<br>\`expired\` (\`expire-approved\`)<br>\`voided\` (\`void\`)<br>\`not-started\` (\`drop\`)<br>\`starting\` (\`send\`, \`issue\`)<br>\`tracking\` (\`begin\`) |"`,
   )
 })
 

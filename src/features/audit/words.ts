@@ -32,7 +32,6 @@ const stepWords: Record<StepName, ActWords> = {
   begin: { word: 'send', words: 'Sending began' },
   'wait-for-start': { word: 'wait', words: 'Waited for its start' },
   'start-now': { word: 'start-now', words: 'Let start before its time' },
-  'give-way': { word: 'void', words: 'Canceled, because another change of the same thing started' },
   'wait-for-account': { word: 'wait', words: "Waited, because the account API didn't answer" },
   'wait-for-turn': { word: 'wait', words: "Waited for the account's limit" },
   'wait-for-worker': { word: 'wait', words: 'Waited, because no worker was running' },

@@ -1,13 +1,13 @@
 -- Leases one message of the outbox, so that one process at a time sends it.
 -- KEYS: the hash that owes it (the record of a request, or the message itself), outbox.
--- ARGV: member of the outbox, message name, token, lease in ms if fresh, if unsure, '1' if a report may go before its card, the names of all
+-- ARGV: member of the outbox, message name, token, lease in ms if fresh, if unsure, '1' if Slack refused the card of a report, the names of all
 -- reports in the order of the thread, separated by commas, and for a message that is owed from now on its facts and how long it is owed in ms.
--- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''), '1' if that
--- try may have been before the card, the revision that owes it or '', '1' if Slack did not answer that try in time, now in ms, then the fields and values of the hash }.
+-- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''),
+-- the revision that owes it or '', '1' if Slack did not answer that try in time, now in ms, then the fields and values of the hash }.
 -- 'fresh': send it. 'unsure': an earlier try may have sent it, so search first.
 -- Without a lease: 'held' another process sends it, or a report that goes before it waits; 'settled' it was sent, or nothing owes it; 'missing' what owes it is gone; 'cardless' the
 -- card must be sent first; { 'behind', name } that report must be sent first.
-local member, name, token, early, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1', ARGV[8]
+local member, name, token, isCardRefused, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1', ARGV[8]
 local leases = { fresh = tonumber(ARGV[4]), unsure = tonumber(ARGV[5]) }
 local field = 'outbox:' .. name
 local now = clock()
@@ -55,7 +55,7 @@ for other in string.gmatch(isReport and ARGV[7] or '', '[^,]+') do
     end
   end
 end
-if isReport and not owing.cardTs and not early then return { 'cardless' } end
+if isReport and not owing.cardTs and not isCardRefused then return { 'cardless' } end
 if isHeld then
   redis.call('ZADD', KEYS[2], message['until'], member)
   return { 'held' }
@@ -66,18 +66,16 @@ if message.status == 'unsure' or (message.status == 'sending' and message.token 
 if message.status == 'sending' and message.token == token then mode = message.mode end
 -- The search starts with the first lease that needs one. Only then does the message get this field.
 local since = mode == 'unsure' and (message.since or now) or nil
-local tried, slow, cardless = nil, nil, isReport and not owing.cardTs
+local tried, slow = nil, nil
 if mode == 'unsure' then
-  tried, cardless = message.tried, cardless or message.cardless
-  slow = message.slow
+  tried, slow = message.tried, message.slow
   -- The previous holder may have sent it until its lease ran out.
   if message.status == 'sending' and message.token ~= token then tried = message['until'] end
 end
 local lasts = now + leases[mode]
 local sending = { status = 'sending', token = token, mode = mode, ['until'] = lasts, since = since, owedBy = message.owedBy, late = message.late }
-sending.tried, sending.slow, sending.cardless = tried, slow, cardless or nil
+sending.tried, sending.slow = tried, slow
 redis.call('HSET', KEYS[1], field, cjson.encode(sending))
 redis.call('ZADD', KEYS[2], lasts, member)
 local function text(number) return number and whole(number) or '' end
-local wasCardless = mode == 'unsure' and message.cardless and '1' or ''
-return { mode, text(now - (since or now)), text(tried), wasCardless, text(message.owedBy), slow and '1' or '', whole(now), unpack(flat) }
+return { mode, text(now - (since or now)), text(tried), text(message.owedBy), slow and '1' or '', whole(now), unpack(flat) }

@@ -22,11 +22,10 @@ local left = { status = status, token = token, owedBy = message.owedBy }
 if message.late and message.late > now then left.late = message.late end
 if status == 'queued' and ARGV[10] == '1' then left.late = now + tonumber(ARGV[11]) end
 if status == 'unsure' then
-  left.tried, left.cardless, left.slow = now, message.cardless, ARGV[10] == '1' or nil
+  left.tried, left.slow = now, ARGV[10] == '1' or nil
 elseif status == 'queued' and message.since then
   -- This attempt sent nothing, but an earlier one may have. The next lease searches for that message.
-  left.status, left.since, left.tried, left.cardless = 'unsure', message.since, message.tried, message.cardless
-  left.slow = message.slow
+  left.status, left.since, left.tried, left.slow = 'unsure', message.since, message.tried, message.slow
 end
 local values = { field, cjson.encode(left) }
 if status ~= 'settled' then

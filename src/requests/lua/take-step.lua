@@ -2,7 +2,7 @@
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
 -- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
---              whileApproved: id | false, freeze: { key, is } | false, frees: [lock], openStates: [state],
+--              freeze: { key, is } | false, openStates: [state],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id of the child of each resource, or ''],
 --              cardPaceMs,
@@ -42,9 +42,6 @@ local function isHeld(key)
 end
 for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
   if isHeld(i) then return { 'lost', state, stamp } end
-end
-if arg.whileApproved and redis.call('HGET', arg.recordPrefix .. arg.whileApproved, 'state') ~= '"approved"' then
-  return { 'lost', state, stamp }
 end
 if arg.beside then
   if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end
@@ -118,10 +115,6 @@ if arg.parent then
   return { 'won', cjson.encode(arg.to), stamp }
 end
 
--- A request that is scheduled or held has other locks than one that starts.
-for _, key in ipairs(arg.frees) do
-  if redis.call('GET', key) == arg.id then redis.call('DEL', key) end
-end
 redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
 for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 if arg.open then

@@ -84,6 +84,12 @@ describe('under a lease that holds', () => {
       { posts: [{ is: 'refused', error: 'is_archived' }] },
       [toThread, toAda],
     ],
+    [
+      'a report whose card the channel refuses goes to the requester, and not to the channel',
+      'ended',
+      { request: { cardTs: undefined }, posts: [{ is: 'refused', error: 'is_archived' }] },
+      [toChannel, toAda],
+    ],
   ])('%s', async (_, name, of, expected) => {
     const { calls, delivered, left, redis, keys, request } = await deliverOne(name, of)
     expect(calls).toEqual(expected)
@@ -152,15 +158,6 @@ describe('a message that may have been sent', () => {
     const place = { channelId: 'C0OPS00001', key: `${known.request.id}/card`, oldestMs: 940_000 }
     expect(known.found).toEqual([{ ...place, latestMs: 5_600_000 }])
     expect(unknown.found).toEqual([place])
-  })
-
-  test('before its card was posted is searched for in the channel, too', async () => {
-    const below = await deliverOne('ended', { message: unsure })
-    const early = await deliverOne('ended', { message: { ...unsure, cardless: true } })
-    const isBelow = { threadTs: requestFor().cardTs }
-    expect(below.found).toMatchObject([isBelow])
-    expect(early.found).toMatchObject([isBelow, { channelId: 'C0OPS00001' }])
-    expect(early.found[1]).not.toHaveProperty('threadTs')
   })
 
   test.each<[string, NonNullable<SlackAnswers['searches']>[number], number]>([

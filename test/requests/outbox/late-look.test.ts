@@ -13,7 +13,7 @@ type Options = NonNullable<Parameters<typeof outboxApp>[1]>
 const twice: SearchResult = { is: 'found', ts: '10.1', all: ['10.1', '9.9', '11.1'] }
 
 /** A request with a message that was posted after a search that found nothing, so that a look is owed. */
-async function withLook(name: 'card' | 'ended', { cardless, ...options }: Options & { cardless?: true } = {}) {
+async function withLook(name: 'card' | 'ended', options: Options = {}) {
   const shared = connectTestRedis()
   const { redis, keys } = shared
   const request = requestFor({
@@ -25,7 +25,7 @@ async function withLook(name: 'card' | 'ended', { cardless, ...options }: Option
   const key = `${request.id}/${name}`
   await redis.hset(keys.record(request.id), {
     ...encodeFields(request),
-    [`outbox:${name}`]: JSON.stringify({ status: 'unsure', token: 'x', cardless }),
+    [`outbox:${name}`]: JSON.stringify({ status: 'unsure', token: 'x' }),
   })
   await redis.zadd(keys.outbox, 1, key)
   const { searches = [twice], ...rest } = options
@@ -67,17 +67,6 @@ test('of request messages, the one that the record names stays', async () => {
   await sweep()
   expect(removed()).toEqual(['remove 9.9 from C0OPS00001', 'remove 10.1 from C0OPS00001'])
   expect(await isOwed()).toBe(false)
-})
-
-test('a message that the thread and the channel both show, like that of an emergency, stays', async () => {
-  const once: SearchResult = { is: 'found', ts: '9.9', all: ['9.9'] }
-  const { sweep, removed, found, isOwed } = await withLook('ended', {
-    cardless: true,
-    searches: [{ is: 'absent' }, once, once],
-  })
-  await sweep()
-  expect(found.slice(-2)).toMatchObject([{ threadTs: requestFor().cardTs }, { threadTs: undefined }])
-  expect([removed(), await isOwed()]).toEqual([[], false])
 })
 
 test('a notice that is meant to repeat stays, however late the look is', async () => {

@@ -20,7 +20,7 @@ async function withUnsentCard() {
 
   /** Leases a message. Reports may go before the card, so that a test needs no card. */
   async function lease(name: OutboxName = 'card'): Promise<Lease> {
-    const leased = await leaseFrom(app, { id, name }, { early: true })
+    const leased = await leaseFrom(app, { id, name }, { isCardRefused: true })
     if (leased.is !== 'leased') throw new Error(`not leased: ${leased.is}`)
     return leased.lease
   }
@@ -66,8 +66,7 @@ describe('a message', () => {
     const { lease, settle } = await withUnsentCard()
     const first = await lease()
     await settle('card', first, notSent)
-    for (const held of [first, await lease()])
-      expect(held).toMatchObject({ mode: 'fresh', searchedForMs: 0, triedCardless: false, triedUntilMs: undefined })
+    for (const held of [first, await lease()]) expect(held).toMatchObject({ mode: 'fresh', searchedForMs: 0, triedUntilMs: undefined })
   })
 
   test('that may have been sent is searched for first', async () => {
@@ -177,7 +176,7 @@ describe('the card', () => {
     const { isLeased, step } = await withUnsentCard()
     await step('reject')
     expect(await isLeased('ended')).toBe('cardless')
-    expect(await isLeased('ended', { early: true })).toBe('leased')
+    expect(await isLeased('ended', { isCardRefused: true })).toBe('leased')
   })
 })
 
@@ -231,24 +230,13 @@ describe('the search for a message that may have been sent', () => {
     expect(Math.abs(triedUntilMs - (now - 3 * seconds))).toBeLessThan(seconds)
   })
 
-  test('includes the channel if a report may have been sent before its card, also after later tries', async () => {
-    const { send, step } = await withUnsentCard()
-    await step('reject')
-    const early = await send('ended', perhapsSent)
-    await send('card', cardShown(2))
-
-    const later = [await send('ended', notSent), await send('ended', perhapsSent), await send('ended', notSent)]
-
-    expect([early, ...later].map(({ triedCardless }) => triedCardless)).toEqual([false, true, true, true])
-  })
-
   test.each([
     ['may have been sent', { status: 'unsure', token: 'x' }],
     ['was being sent', { status: 'sending', token: 'x', mode: 'unsure', until: 0 }],
   ])('starts with the first lease of a message that %s and does not say since when', async (_, item) => {
     const { lease, rewrite } = await withUnsentCard()
     await rewrite('card', () => item)
-    expect(await lease()).toMatchObject({ mode: 'unsure', searchedForMs: 0, triedCardless: false })
+    expect(await lease()).toMatchObject({ mode: 'unsure', searchedForMs: 0 })
   })
 })
 
@@ -331,7 +319,7 @@ describe('a report that a later step owes again', () => {
 
     await store.take(request, 'stop-tracking', {}, 'mine')
 
-    expect(await isLeased('stopped', { early: true })).toBe('settled')
+    expect(await isLeased('stopped', { isCardRefused: true })).toBe('settled')
     expect(await owed()).toEqual([])
   })
 

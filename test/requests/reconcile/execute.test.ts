@@ -90,7 +90,6 @@ function approvedMove(
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
     },
-    othersFor: async () => ({ now: [], later: [] }),
     postpone: async () => {},
     usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),

@@ -249,16 +249,6 @@ describe('a move', () => {
       ended('approved-too-long-ago'),
     ],
     [
-      'is missed while another request for the same thing is open',
-      {},
-      async ({ record, store }) => {
-        const scheduled = await record({ start: Date.now() - 31 * minutes }, { agoMs: 40 * minutes })
-        await store.create(newRequestFor())
-        return scheduled
-      },
-      ended('approved-too-long-ago'),
-    ],
-    [
       'is missed once its window is closed, and does not wait for the next one',
       { rule: { windows: [{ ...closedWindow(), days: [1, 2, 3, 4, 5, 6, 7], ...justClosed() }] } },
       ({ record }) => record({}, { agoMs: 20 * minutes }),
@@ -289,13 +279,9 @@ describe('the audit is not read again and again', () => {
     expect(read).not.toHaveBeenCalled()
   })
 
-  test.each<[string, World]>([
-    ['Slack says who may still do it', { right: 'no-answer' }],
-    ['another move of the same thing ends', {}],
-  ])('while a move waits until %s', async (_, world) => {
-    const moves = startMoves(world)
+  test('while a move waits until Slack says who may still do it', async () => {
+    const moves = startMoves({ right: 'no-answer' })
     const request = await moves.record({ start: moves.now - 1 }, { agoMs: 40 * minutes })
-    await moves.record()
     await moves.run(request)
     const read = reads(moves)
 
@@ -486,13 +472,24 @@ describe('a freeze that is set while a move is checked', () => {
   })
 })
 
-describe('of two moves of the same thing', () => {
-  test('that were both held by a freeze, one is sent', async () => {
+describe('of two moves of the same thing, after Redis lost the lock of the first', () => {
+  test('the first is not sent while the other is open, and after its end', async () => {
+    const { record, store, redis, keys, run, now } = startMoves()
+    const first = await record({ start: now - 1 }, { agoMs: 20 * minutes })
+    await redis.del(keys.resource(first.resource))
+    const other = await store.create(newRequestFor())
+    expect(await run(first)).toMatchObject({ writes: 0, state: 'approved' })
+    await takeSteps(store, other.id, 'reject')
+    expect(await run(first)).toEqual(sent)
+  })
+
+  test('one is sent, if both were held by a freeze', async () => {
     const moves = startMoves()
-    const { app, record, writes, find } = moves
+    const { app, record, redis, keys, writes, find } = moves
     await app.freezes.set(freezing)
     const one = await record({}, { agoMs: minutes })
     expect(await moves.run(one)).toEqual(held('freeze'))
+    await redis.del(keys.resource(one.resource))
     const second = await record()
     expect(await moves.run(second)).toEqual(held('freeze'))
     await app.freezes.lift({})
@@ -502,57 +499,7 @@ describe('of two moves of the same thing', () => {
 
     expect(writes).toHaveLength(1)
     const states = await Promise.all([one, second].map(async ({ id }) => (await find(id)).state))
-    expect(states).toContain('tracking')
-  })
-
-  test.each(['approve', 'nothing'] as const)(
-    'the scheduled one gives way to the immediate one, after somebody did this: %s',
-    async (before) => {
-      const { record, store, run, find, now } = startMoves()
-      const scheduled = await store.create(newRequestFor({ start: now + 60 * minutes }))
-      if (before === 'approve') await takeSteps(store, scheduled.id, 'approve')
-      const immediate = await record()
-
-      expect(await run(immediate)).toEqual(sent)
-
-      const request = { id: immediate.id, channelId: immediate.origin.channelId, cardTs: '' }
-      expect(await find(scheduled.id)).toMatchObject({
-        state: 'voided',
-        causes: [{ code: 'gave-way', request, by: immediate.origin.userId }],
-      })
-    },
-  )
-
-  test('an undecided one gives way to the scheduled one at its start', async () => {
-    const { record, store, run, find, now } = startMoves()
-    const scheduled = await record({ start: now - minutes }, { agoMs: 40 * minutes })
-    const undecided = await store.create(newRequestFor())
-    expect(await run(scheduled)).toEqual(sent)
-    expect(await find(undecided.id)).toMatchObject({ state: 'voided', causes: [{ code: 'gave-way' }] })
-  })
-
-  test('the scheduled one waits for one that is approved when it starts, and is sent after its end', async () => {
-    const { record, store, run, now } = startMoves()
-    const scheduled = await record({ start: now - minutes }, { agoMs: 40 * minutes })
-    const other = await store.create(newRequestFor())
-    await takeSteps(store, other.id, 'approve')
-    expect(await run(scheduled)).toEqual(held('change'))
-    await takeSteps(store, other.id, 'void')
-    expect(await run(scheduled)).toEqual(sent)
-  })
-
-  test('that are due at the same moment, one stays when each cancels the other', async () => {
-    const { record, store, find, now } = startMoves()
-    const one = await record({ start: now - minutes }, { agoMs: 40 * minutes })
-    const other = await record({}, { agoMs: minutes })
-    await store.take(await find(other.id), 'wait-for-start', { set: { waits: { for: 'freeze', name: 'x' } } })
-    const pair = [await find(one.id), await find(other.id)] as const
-    await Promise.all([
-      store.take(pair[0], 'give-way', { whileApproved: pair[1].id }),
-      store.take(pair[1], 'give-way', { whileApproved: pair[0].id }),
-    ])
-    const states = await Promise.all(pair.map(async ({ id }) => (await find(id)).state))
-    expect(states.toSorted()).toEqual(['approved', 'voided'])
+    expect(states.toSorted()).toEqual(['approved', 'tracking'])
   })
 })
 

@@ -5,14 +5,13 @@ import { createStore, encodeFields, type StepData, type Store, type TakenStep } 
 import { trusting } from '../audit-for-test.ts'
 import { owedReports } from '../owed-reports.ts'
 import { connectTestRedis, noAudit } from '../redis-for-test.ts'
-import { moveFacts, recordRequest } from '../request-for-test.ts'
+import { moveFacts, newRequestFor, recordRequest } from '../request-for-test.ts'
 import { type PlannedStep, takeSteps } from '../take-steps.ts'
 import { withRequest } from '../with-request.ts'
 
-/** Who holds the resource of the request, and who is scheduled or held for it. */
-async function locksOf({ redis, keys, request }: Pick<Awaited<ReturnType<typeof withRequest>>, 'redis' | 'keys' | 'request'>) {
-  const [now, later] = await redis.mget(keys.resource(request.resource), keys.later(request.resource))
-  return { now, later }
+/** The id of the request that holds the resource of this one. */
+function lockOf({ redis, keys, request }: Pick<Awaited<ReturnType<typeof withRequest>>, 'redis' | 'keys' | 'request'>) {
+  return redis.get(keys.resource(request.resource))
 }
 
 describe('a step', () => {
@@ -73,17 +72,19 @@ describe('a step', () => {
       },
     ],
   ])('takes over what is locked by a request %s', async (_, end) => {
-    const world = await withRequest({ start: Date.now() + 3_600_000 })
+    const world = await withRequest()
     const { redis, keys, store, request } = world
     const approved = await takeSteps(store, request.id, 'approve')
+    // Redis lost the lock.
+    await redis.del(keys.resource(request.resource))
     const other = await recordRequest(store)
     expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'lost' })
 
     await end(other, world)
 
-    expect(await redis.get(keys.resource(request.resource))).toBe(other.id)
+    expect(await lockOf(world)).toBe(other.id)
     expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'won' })
-    expect(await locksOf(world)).toEqual({ now: request.id, later: null })
+    expect(await lockOf(world)).toBe(request.id)
   })
 
   test('is refused if the record of the freeze is not the one that was read', async () => {
@@ -247,35 +248,37 @@ const untilStart = { for: 'start', until: 1 } as const
 const wait = (name: StepName, waits: Waits['for']): PlannedStep => [name, { set: { waits: { for: waits } } }]
 
 describe('the lock of a request', () => {
-  const scheduled: [PlannedStep, 'now' | 'later'][] = [
-    ['approve', 'later'],
-    [['wait-for-start', { set: { waits: untilStart } }], 'later'],
-    ['start-now', 'later'],
-    [wait('wait-for-start', 'window'), 'later'],
-    [wait('wait-for-turn', 'writes'), 'now'],
-    [wait('wait-for-start', 'freeze'), 'later'],
-    [wait('wait-for-account', 'account'), 'now'],
-    [wait('wait-for-start', 'change'), 'later'],
-    ['send', 'now'],
-    [wait('limit', 'writes'), 'now'],
-    [wait('wait-for-start', 'freeze'), 'later'],
-    ['send', 'now'],
-    ['accept', 'now'],
+  const whileOpen: PlannedStep[] = [
+    'approve',
+    ['wait-for-start', { set: { waits: untilStart } }],
+    'start-now',
+    wait('wait-for-start', 'window'),
+    wait('wait-for-turn', 'writes'),
+    wait('wait-for-start', 'freeze'),
+    wait('wait-for-account', 'account'),
+    'send',
+    wait('limit', 'writes'),
+    wait('wait-for-start', 'freeze'),
+    'send',
+    'accept',
   ]
 
   test.each([
-    ['scheduled', { start: Date.now() + 3_600_000 }, 'later'],
-    ['immediate', {}, 'now'],
-  ] as const)('of one that is %s moves between now and later with what it waits for', async (_, more, first) => {
+    ['scheduled', { start: Date.now() + 3_600_000 }],
+    ['immediate', {}],
+  ])('of one that is %s keeps out every other one until its end, whatever it waits for', async (_, more) => {
     const world = await withRequest(more)
     const { store, request } = world
-    const locks = [await locksOf(world)]
-    for (const [step] of scheduled) {
-      await takeSteps(store, request.id, step)
-      locks.push(await locksOf(world))
+    const busy = { outcome: 'busy', held: [{ resource: request.resource, by: request.id }] }
+    for (const step of [undefined, ...whileOpen]) {
+      if (step) await takeSteps(store, request.id, step)
+      for (const other of [{}, { start: Date.now() + 7_200_000 }]) expect(await store.create(newRequestFor(other))).toMatchObject(busy)
     }
-    const expected = [first, ...scheduled.map(([, lock], index) => (index === 0 ? first : lock))]
-    expect(locks).toEqual(expected.map((lock) => ({ now: null, later: null, [lock]: request.id })))
+    expect((await store.othersFor({ id: '', resource: request.resource })).map(({ id }) => id)).toEqual([request.id])
+
+    await takeSteps(store, request.id, 'finish')
+
+    expect(await store.create(newRequestFor({ start: Date.now() + 7_200_000 }))).toMatchObject({ outcome: 'created' })
   })
 
   const ends: [string, PlannedStep[]][] = [
@@ -284,8 +287,6 @@ describe('the lock of a request', () => {
     ['withdrawn', ['withdraw']],
     ['withdrawn after the approval', ['approve', 'withdraw']],
     ['withdrawn while it is held', ['approve', wait('wait-for-start', 'freeze'), 'withdraw']],
-    ['to give way before the approval', ['give-way']],
-    ['to give way while it is held', ['approve', wait('wait-for-start', 'window'), 'give-way']],
     ['dropped while it is held', ['approve', wait('wait-for-start', 'freeze'), 'drop']],
     ['voided', ['approve', 'void']],
     ['done', ['approve', 'send', 'finish']],
@@ -296,23 +297,8 @@ describe('the lock of a request', () => {
     for (const more of [{}, { start: Date.now() + 3_600_000 }]) {
       const world = await withRequest(more)
       await takeSteps(world.store, world.request.id, ...steps)
-      expect(await locksOf(world)).toEqual({ now: null, later: null })
+      expect(await lockOf(world)).toBeNull()
     }
-  })
-
-  test('is left to others by a request that is held, and by its end', async () => {
-    const world = await withRequest()
-    const { store, request } = world
-    const scheduled = await recordRequest(store, { start: Date.now() + 3_600_000 })
-    expect(await locksOf(world)).toEqual({ now: request.id, later: scheduled.id })
-
-    await takeSteps(store, request.id, 'approve', wait('wait-for-start', 'freeze'))
-    expect(await locksOf(world)).toEqual({ now: null, later: scheduled.id })
-    const immediate = await recordRequest(store)
-    expect((await store.othersFor(request)).now.map(({ id }) => id)).toEqual([immediate.id])
-    await takeSteps(store, request.id, 'withdraw')
-
-    expect(await locksOf(world)).toEqual({ now: immediate.id, later: scheduled.id })
   })
 
   test('of an evacuation stays with it while its children are held', async () => {
@@ -323,10 +309,10 @@ describe('the lock of a request', () => {
     await redis.hset(keys.record(child.id), encodeFields({ ...child, expiresAt: request.expiresAt }))
 
     const held = await takeSteps(store, child.id, wait('wait-for-start', 'freeze'))
-    expect(await redis.mget(keys.resource(child.resource), keys.later(child.resource))).toEqual([request.id, null])
+    expect(await redis.get(keys.resource(child.resource))).toBe(request.id)
     expect(await store.take(held, 'send', { unlessHeld: true, freeze: 'read before' })).toMatchObject({ outcome: 'frozen' })
     expect(await store.take(held, 'send', { unlessHeld: true, freeze: '' })).toMatchObject({ outcome: 'won' })
 
-    expect(await redis.mget(keys.resource(child.resource), keys.later(child.resource))).toEqual([request.id, null])
+    expect(await redis.get(keys.resource(child.resource))).toBe(request.id)
   })
 })

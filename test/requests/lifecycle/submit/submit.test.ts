@@ -59,7 +59,6 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
       find: async () => earlier,
       now: async () => requestedAt,
       lastChangesOf: async () => new Map(),
-      othersFor: async () => ({ now: [], later: [] }),
       create: async (request: NewRequest) => {
         created.push(request)
         return { outcome: 'created', id: request.id }
