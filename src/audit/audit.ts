@@ -1,73 +1,29 @@
-import { randomUUID } from 'node:crypto'
-import type { Keyring } from '../domain/signing.ts'
+import { hash, randomUUID } from 'node:crypto'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
-import { AuditEntry, AuditNote, createVerifier, startOfProcess, timeOf, verifyNote } from './chain.ts'
+import { AuditEntry, type AuditNote, createVerifier, startOfProcess, timeOf } from './chain.ts'
 import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.ts'
 
-/** What may be noted with a count, and for how long its repeats are counted. */
-const countedMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
+/** For how long repeats are not noted, in ms. */
+const quietMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
 
 /**
- * Notes the first of what can be repeated without end, and later the number of its repeats, so that nobody can fill Redis. `byRequest`: each request
- * counts by itself.
+ * Notes the first of what can be repeated without end, so that nobody can fill Redis. `byRequest`: the first on each request. A refusal is the same
+ * for any text that was typed, because there is no end of them.
  */
-async function noteCounted(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
-  const { audit } = app
-  const about = what.requestId ?? what.text ?? ''
-  const mark = audit.keys.auditSent(randomUUID())
-  const count = async (text: string) => {
-    const values = [countKeyOf(what, byRequest), about, text, String(countedMs[what.act])]
-    return (await audit.run('count', [audit.keys.auditIntake, audit.keys.auditCounts, mark], values))[0]
-  }
-  const counted = await count('')
-  if (counted === 'counted') return
-  if (counted === 'over') await noteCounts(app)
-  await audit.noteWith(what, count, (outcome) => (outcome === 'noted' ? 'written' : 'not-written'))
+async function noteOnce(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
+  const { redis, keys } = app.audit
+  const { act, by, attempted, kind, requestId, causes = [] } = what
+  const same = JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
+  const mark = keys.auditSent(hash('sha256', same))
+  // A note that is signed and not written has to be named by the next one.
+  if ((await guardStore(() => redis.exists(mark))) === 1) return
+  await note(app, what, { mark, lastsMs: quietMs[act] })
 }
 
-/** A refusal is the same for any text that was typed, because there is no end of them. */
-function countKeyOf({ act, by, attempted, kind, requestId, causes = [] }: AuditNote, byRequest: boolean): string {
-  return JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
-}
-
-async function noteCounts({ audit }: AuditApp): Promise<void> {
-  const { redis, keys } = audit
-  const counts = Object.entries(await guardStore(() => redis.hgetall(keys.auditCounts)))
-  if (counts.length === 0) return
-  const now = Number((await audit.run('now', [], []))[0])
-  for (const [key, value] of counts) {
-    const { repeats, over } = readCount(value, audit.keyring)
-    if (over > now) continue
-    const mark = keys.auditSent(randomUUID())
-    const end = (text: string) => audit.run('end-count', [keys.auditIntake, keys.auditCounts, mark], [key, value, text])
-    if (repeats) await audit.noteWith(repeats, end, ([outcome]) => (outcome === 'ended' ? 'written' : 'not-written'))
-    else await end('')
-  }
-}
-
-/**
- * Reads a count. Without `repeats` there were none, or somebody else wrote the count: the first note in it is verified, because Lockkeeper signs
- * what it says once more. `over`: ms since 1970 by Redis' clock.
- */
-function readCount(value: string, keyring: Pick<Keyring, 'verify'>): { repeats?: AuditNote; over: number } {
-  try {
-    const { first, count, over, isMixed } = JSON.parse(value)
-    const fields = JSON.parse(first)
-    const { process, number, voids, uncertain, signature, ...noted } = fields
-    if (!(count > 0) || countedMs[noted.act] === undefined || verifyNote(keyring, fields) !== 'genuine') return { over: Number(over) || 0 }
-    const { act, by, attempted, kind, causes } = noted
-    // What the repeats have in common.
-    return { repeats: AuditNote.parse({ ...(isMixed ? { act, by, attempted, kind, causes } : noted), count }), over: Number(over) || 0 }
-  } catch {
-    return { over: 0 }
-  }
-}
-
-/** Notes repeats, chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
+/** Chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
 async function tidyAudit(app: AuditApp): Promise<void> {
-  await noteCounts(app)
   await app.audit.chained()
   await app.audit.printLeftOver()
   await trim(app)
@@ -151,7 +107,7 @@ export function createAudit(options: IntakeOptions) {
   return {
     ...audit,
     note: (what: AuditNote) => note(app, what),
-    noteCounted: (what: AuditNote, counted: { byRequest: boolean }) => noteCounted(app, what, counted),
+    noteOnce: (what: AuditNote, options: { byRequest: boolean }) => noteOnce(app, what, options),
     tidy: () => tidyAudit(app),
   }
 }

@@ -38,8 +38,6 @@ export const AuditNote = z.looseObject({
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
-  /** How many more times it happened, in a second entry on the same. */
-  count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
   reason: z.string().optional(),

@@ -21,12 +21,17 @@ export interface AuditApp {
   audit: Intake
 }
 
-export async function note({ audit }: AuditApp, what: AuditNote): Promise<void> {
-  const sent = audit.keys.auditSent(randomUUID())
+/** `mark`: of notes that say the same. For `lastsMs` after the first one, no other is written. */
+export async function note(
+  { audit }: AuditApp,
+  what: AuditNote,
+  { mark = audit.keys.auditSent(randomUUID()), lastsMs = 60_000 }: { mark?: string; lastsMs?: number | undefined } = {},
+): Promise<void> {
+  const token = randomUUID()
   await audit.noteWith(
     what,
-    (text) => audit.run('note', [audit.keys.auditIntake, sent], [text]),
-    () => 'written',
+    (text) => audit.run('note', [audit.keys.auditIntake, mark], [text, token, String(lastsMs)]),
+    ([outcome]) => (outcome === 'noted' ? 'written' : 'not-written'),
   )
 }
 
@@ -38,7 +43,7 @@ const batchSize = 200
 /** A process that has not printed its entries after this time is considered dead. */
 const printedWithinMs = 30_000
 
-export const auditScripts = scriptsOf(readScripts(import.meta.url, ['note', 'count', 'end-count', 'append']))
+export const auditScripts = scriptsOf(readScripts(import.meta.url, ['note', 'append']))
 
 export interface IntakeOptions {
   redis: Redis

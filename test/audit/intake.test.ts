@@ -111,8 +111,8 @@ async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
 test('a command that is sent twice stores a note once, and chains it once', async () => {
   const { redis, keys } = connectTestRedis()
   const run = auditScripts.bind(undefined, redis)
-  const note = () => run('note', [keys.auditIntake, keys.auditSent('a-token')], ['{"act":"request","at":1}'])
-  expect([await note(), await note()]).toEqual([['noted'], ['noted']])
+  const note = (token: string) => run('note', [keys.auditIntake, keys.auditSent('same')], ['{"act":"request","at":1}', token, '60000'])
+  expect([await note('mine'), await note('mine'), await note('of another')]).toEqual([['noted'], ['noted'], ['repeated']])
   const [[id = ''] = [], ...others] = await redis.xrange(keys.auditIntake, '-', '+')
   expect(others).toEqual([])
 
