@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
-import { AuditEntry, type AuditNote, createVerifier, startOfProcess, timeOf } from './chain.ts'
+import { AuditEntry, type AuditNote, createVerifier, timeOf } from './chain.ts'
 import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.ts'
 
@@ -13,13 +13,9 @@ const quietMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3
  * for any text that was typed, because there is no end of them.
  */
 async function noteOnce(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
-  const { redis, keys } = app.audit
   const { act, by, attempted, kind, requestId, causes = [] } = what
   const same = JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
-  const mark = keys.auditSent(hash('sha256', same))
-  // A note that is signed and not written has to be named by the next one.
-  if ((await guardStore(() => redis.exists(mark))) === 1) return
-  await note(app, what, { mark, lastsMs: quietMs[act] })
+  await note(app, what, { mark: app.audit.keys.auditSent(hash('sha256', same)), lastsMs: quietMs[act] })
 }
 
 /** Chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
@@ -48,7 +44,7 @@ async function trim(app: AuditApp): Promise<void> {
   const { last, fault } = await findRemovable(app, keptSince)
   if (fault !== undefined) await tellOnce(app, fault, last !== undefined)
   if (!last) return
-  await note(app, { act: 'trim', through: last.seq, keptSince, text: fault })
+  await note(app, { act: 'trim', through: last.seq, text: fault })
   const noted = await findEntries(app, ({ act, through }) => act === 'trim' && through === last.seq, { searched: 1_000 })
   if (noted[0]?.verdict !== 'genuine') return
   const [ms, count] = last.id.split('-').map(Number)
@@ -68,7 +64,7 @@ interface OldEntry {
 
 /**
  * Finds the last of the entries that may be removed, and the first fault among them. The ids in the stream say when an entry was chained, but
- * somebody who can write to Redis can change them. So an entry may be removed only if the next one follows it, and its process began before `time`.
+ * somebody who can write to Redis can change them. So an entry may be removed only if the next one follows it, and it was signed before `time`.
  * After a fault, its signature must be genuine, too: then it shows that the damaged entries before it are as old.
  */
 async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldEntry; fault?: string }> {
@@ -90,10 +86,9 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
     before = undefined
     if (timeOf(id) >= time) break
     if (!fields || !entry) continue
-    const { seq, process = '', unverified } = entry
-    const began = startOfProcess(process)
-    if (began > time + clockOffMs) fault ??= `Entry ${seq} seems to be older than the process that noted it.`
-    if (began > time) break
+    const { seq, signedAt = 0, unverified } = entry
+    if (signedAt > time + clockOffMs) fault ??= `Entry ${seq} seems to be older than its note.`
+    if (signedAt > time) break
     const verdict = verdictOf(app, text, fields)
     if (verdict === 'forged' && unverified === undefined) fault ??= `Entry ${seq} is not genuine: its signature doesn't match.`
     before = { seq, id, isGenuine: verdict === 'genuine' }

@@ -209,10 +209,10 @@ export function createFreezes(
     return true
   }
 
-  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = [], kept = ''): Promise<string[]> {
+  async function replace(before: string, text: string, note = '', owed: { id: string; inMs: number }[] = []): Promise<string | undefined> {
     const messages = owed.flatMap(({ id, inMs }) => [`${id}/freeze`, String(inMs)])
-    const own = [keys.freeze, keys.auditIntake, keys.outbox, keys.auditHead, ...owed.map(({ id }) => keys.message(id))]
-    return run(redis, 'set-freeze', own, [before, text, note, String(owedMs), kept, ...messages])
+    const own = [keys.freeze, keys.auditIntake, keys.outbox, ...owed.map(({ id }) => keys.message(id))]
+    return (await run(redis, 'set-freeze', own, [before, text, note, String(owedMs), ...messages]))[0]
   }
 
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
@@ -237,16 +237,10 @@ export function createFreezes(
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
-    // Nobody can change what is before this entry unnoticed, because the verification counts on it.
-    const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes, kept }
-    const [outcome] = await app.audit.noteWith(
-      note,
-      (text) => replace(before, write(record), text, owedFor(record, now), kept?.hash),
-      ([set, repeat]) => (set !== 'set' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
-    )
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes }
+    const outcome = await app.audit.noteWith(note, (text) => replace(before, write(record), text, owedFor(record, now)))
     if (outcome !== 'set') return undefined
     see(revision)
     return record

@@ -38,7 +38,7 @@ type Noted = Partial<AuditNote> & { act: string; to?: string; verdict?: FoundEnt
 /** Builds genuine entries in the order in which they were noted, one each second from noon on. */
 function entriesOf(...noted: Noted[]): FoundEntry[] {
   return noted.map(({ verdict = 'genuine', ...one }, index) => {
-    const fields = { at: noon + index * 1_000, process: 'P', number: index + 1, ...one, seq: index + 1, prev: '' }
+    const fields = { at: noon + index * 1_000, noteId: `note-${index}`, ...one, seq: index + 1, prev: '' }
     return { ...AuditEntry.parse(fields), verdict }
   })
 }
@@ -328,7 +328,7 @@ describe('the list', () => {
   })
 
   test('marks a copy of an entry', async () => {
-    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), number: 3 } as Noted])
+    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), noteId: 'note-2' } as Noted])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: it is a copy of an older entry\)/)
   })
 
