@@ -33,7 +33,7 @@ import {
   wordsOfAct,
 } from './words.ts'
 
-/** A row of the list: a request, an entry without one, or an event of the account. */
+/** A row of the list: a request, or an entry without one. */
 interface AuditRow {
   at?: number
   requestId?: string
