@@ -1,73 +1,25 @@
-import { randomUUID } from 'node:crypto'
-import type { Keyring } from '../domain/signing.ts'
+import { hash, randomUUID } from 'node:crypto'
 import { guardStore } from '../redis/connect.ts'
 import { claim } from '../redis/scripts.ts'
-import { AuditEntry, AuditNote, createVerifier, startOfProcess, timeOf, verifyNote } from './chain.ts'
+import { AuditEntry, type AuditNote, createVerifier, timeOf } from './chain.ts'
 import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.ts'
 
-/** What may be noted with a count, and for how long its repeats are counted. */
-const countedMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
+/** For how long repeats are not noted, in ms. */
+const quietMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
 
 /**
- * Notes the first of what can be repeated without end, and later the number of its repeats, so that nobody can fill Redis. `byRequest`: each request
- * counts by itself.
+ * Notes the first of what can be repeated without end, so that nobody can fill Redis. `byRequest`: the first on each request. A refusal is the same
+ * for any text that was typed, because there is no end of them.
  */
-async function noteCounted(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
-  const { audit } = app
-  const about = what.requestId ?? what.text ?? ''
-  const mark = audit.keys.auditSent(randomUUID())
-  const count = async (text: string) => {
-    const values = [countKeyOf(what, byRequest), about, text, String(countedMs[what.act])]
-    return (await audit.run('count', [audit.keys.auditIntake, audit.keys.auditCounts, mark], values))[0]
-  }
-  const counted = await count('')
-  if (counted === 'counted') return
-  if (counted === 'over') await noteCounts(app)
-  await audit.noteWith(what, count, (outcome) => (outcome === 'noted' ? 'written' : 'not-written'))
+async function noteOnce(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
+  const { act, by, attempted, kind, requestId, causes = [] } = what
+  const same = JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
+  await note(app, what, { mark: app.audit.keys.auditSent(hash('sha256', same)), lastsMs: quietMs[act] })
 }
 
-/** A refusal is the same for any text that was typed, because there is no end of them. */
-function countKeyOf({ act, by, attempted, kind, requestId, causes = [] }: AuditNote, byRequest: boolean): string {
-  return JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
-}
-
-async function noteCounts({ audit }: AuditApp): Promise<void> {
-  const { redis, keys } = audit
-  const counts = Object.entries(await guardStore(() => redis.hgetall(keys.auditCounts)))
-  if (counts.length === 0) return
-  const now = Number((await audit.run('now', [], []))[0])
-  for (const [key, value] of counts) {
-    const { repeats, over } = readCount(value, audit.keyring)
-    if (over > now) continue
-    const mark = keys.auditSent(randomUUID())
-    const end = (text: string) => audit.run('end-count', [keys.auditIntake, keys.auditCounts, mark], [key, value, text])
-    if (repeats) await audit.noteWith(repeats, end, ([outcome]) => (outcome === 'ended' ? 'written' : 'not-written'))
-    else await end('')
-  }
-}
-
-/**
- * Reads a count. Without `repeats` there were none, or somebody else wrote the count: the first note in it is verified, because Lockkeeper signs
- * what it says once more. `over`: ms since 1970 by Redis' clock.
- */
-function readCount(value: string, keyring: Pick<Keyring, 'verify'>): { repeats?: AuditNote; over: number } {
-  try {
-    const { first, count, over, isMixed } = JSON.parse(value)
-    const fields = JSON.parse(first)
-    const { process, number, voids, uncertain, signature, ...noted } = fields
-    if (!(count > 0) || countedMs[noted.act] === undefined || verifyNote(keyring, fields) !== 'genuine') return { over: Number(over) || 0 }
-    const { act, by, attempted, kind, causes } = noted
-    // What the repeats have in common.
-    return { repeats: AuditNote.parse({ ...(isMixed ? { act, by, attempted, kind, causes } : noted), count }), over: Number(over) || 0 }
-  } catch {
-    return { over: 0 }
-  }
-}
-
-/** Notes repeats, chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
+/** Chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
 async function tidyAudit(app: AuditApp): Promise<void> {
-  await noteCounts(app)
   await app.audit.chained()
   await app.audit.printLeftOver()
   await trim(app)
@@ -92,7 +44,7 @@ async function trim(app: AuditApp): Promise<void> {
   const { last, fault } = await findRemovable(app, keptSince)
   if (fault !== undefined) await tellOnce(app, fault, last !== undefined)
   if (!last) return
-  await note(app, { act: 'trim', through: last.seq, keptSince, text: fault })
+  await note(app, { act: 'trim', through: last.seq, text: fault })
   const noted = await findEntries(app, ({ act, through }) => act === 'trim' && through === last.seq, { searched: 1_000 })
   if (noted[0]?.verdict !== 'genuine') return
   const [ms, count] = last.id.split('-').map(Number)
@@ -112,7 +64,7 @@ interface OldEntry {
 
 /**
  * Finds the last of the entries that may be removed, and the first fault among them. The ids in the stream say when an entry was chained, but
- * somebody who can write to Redis can change them. So an entry may be removed only if the next one follows it, and its process began before `time`.
+ * somebody who can write to Redis can change them. So an entry may be removed only if the next one follows it, and it was signed before `time`.
  * After a fault, its signature must be genuine, too: then it shows that the damaged entries before it are as old.
  */
 async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldEntry; fault?: string }> {
@@ -134,10 +86,9 @@ async function findRemovable(app: AuditApp, time: number): Promise<{ last?: OldE
     before = undefined
     if (timeOf(id) >= time) break
     if (!fields || !entry) continue
-    const { seq, process = '', unverified } = entry
-    const began = startOfProcess(process)
-    if (began > time + clockOffMs) fault ??= `Entry ${seq} seems to be older than the process that noted it.`
-    if (began > time) break
+    const { seq, signedAt = 0, unverified } = entry
+    if (signedAt > time + clockOffMs) fault ??= `Entry ${seq} seems to be older than its note.`
+    if (signedAt > time) break
     const verdict = verdictOf(app, text, fields)
     if (verdict === 'forged' && unverified === undefined) fault ??= `Entry ${seq} is not genuine: its signature doesn't match.`
     before = { seq, id, isGenuine: verdict === 'genuine' }
@@ -151,7 +102,7 @@ export function createAudit(options: IntakeOptions) {
   return {
     ...audit,
     note: (what: AuditNote) => note(app, what),
-    noteCounted: (what: AuditNote, counted: { byRequest: boolean }) => noteCounted(app, what, counted),
+    noteOnce: (what: AuditNote, options: { byRequest: boolean }) => noteOnce(app, what, options),
     tidy: () => tidyAudit(app),
   }
 }

@@ -38,8 +38,6 @@ export const AuditNote = z.looseObject({
   via: z.string().optional(),
   /** The refused attempt: `decide`, or the action id of a button. */
   attempted: z.string().optional(),
-  /** How many more times it happened, in a second entry on the same. */
-  count: z.number().int().positive().optional(),
   /** Why it was refused, or why the request ended. */
   causes: z.array(Finding).optional(),
   reason: z.string().optional(),
@@ -56,22 +54,17 @@ export const AuditNote = z.looseObject({
   revision: z.number().optional(),
   /** What an emergency approval passed. */
   passed: z.array(Passed).optional(),
-  // In a note that old entries were removed: the number of the last one, and the time before which they were, in ms since 1970 by Redis' clock.
+  /** In a note that old entries were removed: the number of the last one. */
   through: z.number().int().optional(),
-  keptSince: z.number().optional(),
-  /** In a note that Redis lost data: the end of the chain that was left. */
-  kept: z.object({ seq: z.number().int(), hash: z.string() }).optional(),
 })
 export type AuditNote = Known<z.infer<typeof AuditNote>>
 
 /** A note in the chain. `at` is in ms since 1970, by the clock of Redis. */
 export const AuditEntry = AuditNote.extend({
-  /** The process that made the note, and the number of the note in that process, counted from 1. */
-  process: z.string().optional(),
-  number: z.number().int().positive().optional(),
-  /** Earlier numbers of that process without a note, and those of which it does not know. */
-  voids: z.array(z.number()).optional(),
-  uncertain: z.array(z.number()).optional(),
+  /** When the note was signed, in ms since 1970 by the clock of its process. */
+  signedAt: z.number().optional(),
+  /** Makes every note another one, so that a copy is found. */
+  noteId: z.string().optional(),
   signature: z.string().optional(),
   seq: z.number().int().positive(),
   at: z.number(),
@@ -169,49 +162,10 @@ export function parseEntry(entry: string): AuditEntry | undefined {
   }
 }
 
-/** Whether a note was written. `unknown`: Redis did not answer, so nobody knows. */
-export type NoteOutcome = 'written' | 'not-written' | 'unknown'
-
-/**
- * Creates the signer of a process. It numbers and signs the notes, so that a forged, changed or missing one is found. Notes can be written in
- * another order than they were numbered. A step that is not taken writes no note: then the next note names that number in `voids`, or in
- * `uncertain` if the outcome is unknown.
- */
-export function createNoteSigner(keyring: Pick<Keyring, 'sign'>, process = processName(new Date())) {
-  let lastNumber = 0
-  let voids: number[] = []
-  let uncertain: number[] = []
-
-  function sign(what: object): { note: object; settle: (outcome: NoteOutcome) => void } {
-    lastNumber += 1
-    const number = lastNumber
-    const named = { ...(voids.length > 0 && { voids }), ...(uncertain.length > 0 && { uncertain }) }
-    voids = []
-    uncertain = []
-    const note = { ...what, process, number, ...named }
-
-    function settle(outcome: NoteOutcome): void {
-      if (outcome === 'written') return
-      // The next note has to name the numbers that this one would have named.
-      voids.push(...(named.voids ?? []), ...(outcome === 'not-written' ? [number] : []))
-      uncertain.push(...(named.uncertain ?? []), ...(outcome === 'unknown' ? [number] : []))
-    }
-
-    return { note: { ...note, signature: keyring.sign(note) }, settle }
-  }
-
-  return { sign }
-}
-export type NoteSigner = ReturnType<typeof createNoteSigner>
-
-/** Names a process by its start, because a process that began after the oldest entry must have all its notes in the chain. */
-function processName(startedAt: Date): string {
-  return `${startedAt.toISOString().slice(0, 19)}Z/${randomBytes(4).toString('hex')}`
-}
-
-/** Returns when a process began, in ms since 1970 by its own clock. NaN if the name is not one that Lockkeeper gave. */
-export function startOfProcess(process: string): number {
-  return Date.parse(process.split('/')[0] ?? '')
+/** Signs a note before it reaches Redis, so that a forged, changed or copied one is found. */
+export function signNote(keyring: Pick<Keyring, 'sign'>, what: object): object {
+  const note = { ...what, signedAt: Date.now(), noteId: randomBytes(9).toString('base64url') }
+  return { ...note, signature: keyring.sign(note) }
 }
 
 /** What Redis, the chain and `decodeNote` add is not signed. */

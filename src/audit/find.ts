@@ -83,9 +83,9 @@ export function markCopies(entries: FoundEntry[]): FoundEntry[] {
     .toReversed()
     .map((entry) => {
       if (entry.verdict !== 'genuine') return entry
-      const note = `${entry.process} ${entry.number}`
-      const isCopy = seen.has(note)
-      seen.add(note)
+      const { noteId = '' } = entry
+      const isCopy = seen.has(noteId)
+      seen.add(noteId)
       return isCopy ? { ...entry, verdict: 'copied' as const } : entry
     })
     .toReversed()

@@ -3,31 +3,19 @@ import type { Keyring } from '../domain/signing.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import {
-  type AuditNote,
-  chain,
-  cleanNote,
-  decodeNote,
-  type Head,
-  hashOf,
-  type NoteOutcome,
-  type NoteSigner,
-  parseEntry,
-  printedLine,
-  timeOf,
-} from './chain.ts'
+import { type AuditNote, chain, cleanNote, decodeNote, type Head, hashOf, parseEntry, printedLine, signNote, timeOf } from './chain.ts'
 
 export interface AuditApp {
   audit: Intake
 }
 
-export async function note({ audit }: AuditApp, what: AuditNote): Promise<void> {
-  const sent = audit.keys.auditSent(randomUUID())
-  await audit.noteWith(
-    what,
-    (text) => audit.run('note', [audit.keys.auditIntake, sent], [text]),
-    () => 'written',
-  )
+/** `mark`: of notes that say the same. For `lastsMs` after the first one, no other is written. Throws StoreUnavailableError. */
+export async function note(
+  { audit }: AuditApp,
+  what: AuditNote,
+  { mark = audit.keys.auditSent(randomUUID()), lastsMs = 60_000 }: { mark?: string; lastsMs?: number | undefined } = {},
+): Promise<void> {
+  await audit.noteWith(what, (text) => audit.run('note', [audit.keys.auditIntake, mark], [text, String(lastsMs)]))
 }
 
 /** How long notes are collected before they join the chain, so that one command moves many of them. */
@@ -38,15 +26,13 @@ const batchSize = 200
 /** A process that has not printed its entries after this time is considered dead. */
 const printedWithinMs = 30_000
 
-export const auditScripts = scriptsOf(readScripts(import.meta.url, ['note', 'count', 'end-count', 'append']))
+export const auditScripts = scriptsOf(readScripts(import.meta.url, ['note', 'append']))
 
 export interface IntakeOptions {
   redis: Redis
   keys: Keys
   print: (line: string) => void
-  /** All intakes of a process share it, because it numbers the notes. */
-  signer: NoteSigner
-  keyring: Pick<Keyring, 'verify'>
+  keyring: Pick<Keyring, 'sign' | 'verify'>
   newestHead?: NewestHead
   onError: (error: unknown) => void
   onNotGenuine?: () => void
@@ -59,7 +45,6 @@ export function createIntake({
   redis,
   keys,
   print,
-  signer,
   keyring,
   newestHead = createNewestHead(),
   onError,
@@ -72,15 +57,10 @@ export function createIntake({
   let failure: unknown
 
   /** `command` adds the text of the note in the same step in which it changes something else. Throws what it throws. */
-  async function noteWith<T>(what: AuditNote, command: (text: string) => Promise<T>, outcomeOf: (answer: T) => NoteOutcome): Promise<T> {
-    const { note, settle } = signer.sign(cleanNote(what))
-    let outcome: NoteOutcome = 'unknown'
+  async function noteWith<T>(what: AuditNote, command: (text: string) => Promise<T>): Promise<T> {
     try {
-      const answer = await command(JSON.stringify(note))
-      outcome = outcomeOf(answer)
-      return answer
+      return await command(JSON.stringify(signNote(keyring, cleanNote(what))))
     } finally {
-      settle(outcome)
       kick()
     }
   }
@@ -176,7 +156,7 @@ export function createIntake({
     while (chaining) await chaining
   }
 
-  return { redis, keys, run, keyring, readHead, noteWith, chained, printLeftOver, settle, onDamaged }
+  return { redis, keys, run, keyring, noteWith, chained, printLeftOver, settle, onDamaged }
 }
 type Intake = ReturnType<typeof createIntake>
 

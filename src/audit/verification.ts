@@ -7,17 +7,7 @@ import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log.ts'
 import { connectRedis, guardStore, type Redis, unreachableRedis } from '../redis/connect.ts'
 import { createKeys, type Keys } from '../redis/key-names.ts'
-import {
-  type AuditEntry,
-  createVerifier,
-  type Head,
-  hashOf,
-  parseEntry,
-  readPrintedLine,
-  startOfProcess,
-  timeOf,
-  verifyNote,
-} from './chain.ts'
+import { type AuditEntry, createVerifier, type Head, hashOf, parseEntry, readPrintedLine, timeOf, verifyNote } from './chain.ts'
 
 const pageSize = 1_000
 
@@ -98,8 +88,8 @@ function utc(at: number): string {
 const printedWithinMs = 60_000
 
 interface PrintedLog {
-  /** By the number of an entry: the hash of its line, and when it was noted, in ms since 1970. After Redis lost data, a number is used again. */
-  lines: Map<number, Map<string, number>>
+  /** By the number of an entry: the hashes of its lines. After Redis lost data, a number is used again. */
+  lines: Map<number, Set<string>>
   breaks: string[]
 }
 
@@ -122,10 +112,10 @@ export async function readLogs(paths: string[]): Promise<PrintedLog> {
 function readLine(line: string, { lines, breaks }: PrintedLog): void {
   const printed = readPrintedLine(line)
   if (!printed) return
-  const { seq, at, entry, hash } = printed
+  const { seq, entry, hash } = printed
   if (hashOf(entry) !== hash) breaks.push(`The log's line of entry ${seq} was changed: its hash doesn't match its text.`)
   // A log can contain a line twice: if a process ends while it prints, another process prints all lines again.
-  lines.set(seq, (lines.get(seq) ?? new Map()).set(hash, at))
+  lines.set(seq, (lines.get(seq) ?? new Set()).add(hash))
 }
 
 /** Takes the lines out of `lines` that the chain has, too. */
@@ -142,129 +132,63 @@ function createComparison(lines: PrintedLog['lines'], readAt: number) {
     else unmatched.set(seq, chainedAt < readAt - printedWithinMs)
   }
 
-  function result({ first }: Walk, losses: Loss[]) {
-    const isLost = (seq: number, at: number) => losses.some((loss) => at <= loss.at && seq > loss.kept.seq - mayBeMixed)
-    const lost: number[] = []
-    const strays = new Set<number>()
-    for (const [seq, left] of [...lines].toSorted(([a], [b]) => a - b)) {
-      if (left.size === 0 || seq < (first?.seq ?? 0)) continue
-      if ([...left.values()].every((at) => isLost(seq, at))) lost.push(seq)
-      else strays.add(seq)
-    }
+  function result({ first }: Walk) {
+    const strays = [...lines].flatMap(([seq, left]) => (left.size > 0 && seq >= (first?.seq ?? 0) ? [seq] : [])).toSorted((a, b) => a - b)
     const isInChain = (seq: number) => matched.has(seq) || unmatched.has(seq)
-    const different = [...strays].filter(isInChain)
-    const notInChain = [...strays].filter((seq) => !isInChain(seq))
-    const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !strays.has(seq) && !isCovered(seq)).map(([seq]) => seq)
+    const different = strays.filter(isInChain)
+    const notInChain = strays.filter((seq) => !isInChain(seq))
+    const notInLog = [...unmatched].filter(([seq, isOld]) => isOld && !lines.has(seq) && !isCovered(seq)).map(([seq]) => seq)
     const breaks = [
       ...ranges(different, 'not the same in the chain and in the log.'),
       ...ranges(notInLog, 'in the chain and not in the log. Give it the complete log of every replica.'),
       ...ranges(notInChain, 'in the log and not in the chain.'),
     ]
-    return { breaks, matched: matched.size, begin, lost: ranges(lost, 'only in the log, because Redis lost data.') }
+    return { breaks, matched: matched.size, begin }
   }
 
   return { onEntry, result }
 }
 
 /** Says the same of numbers, with one line for those that follow each other: `Entry 4 is missing.`, `Entries 7 to 9 are missing.` */
-function ranges(numbers: number[], rest: string, [one, several] = ['Entry', 'Entries']): string[] {
+function ranges(numbers: number[], rest: string): string[] {
   const found: { from: number; to: number }[] = []
   for (const number of numbers) {
     const last = found.at(-1)
     if (last && number === last.to + 1) last.to = number
     else found.push({ from: number, to: number })
   }
-  return found.map(({ from, to }) => `${from === to ? `${one} ${from} is` : `${several} ${from} to ${to} are`} ${rest}`)
+  return found.map(({ from, to }) => `${from === to ? `Entry ${from} is` : `Entries ${from} to ${to} are`} ${rest}`)
 }
 
-/** How far the clock of a process may be behind that of Redis. */
-const clockOffMs = 3_600_000
-
-/** Concurrent notes of a process join the chain in any order. So around the place of a removal, some of them are kept and others are not. */
-const mayBeMixed = 100
-
-/** A loss that Lockkeeper noticed: then it freezes everything by itself. A process that runs on has numbered notes that Redis lost. */
+/** Lockkeeper noticed that Redis lost data, and froze everything by itself. */
 interface Loss {
   seq: number
   at: number
   words: string
-  /** The end of the chain that was left. */
-  kept: Head
 }
 
 const lossWords: Record<string, string> = { 'data-lost': 'Redis lost data', 'set-back': 'Redis went back to an older state' }
 
-interface NotesOfProcess {
-  entries: Map<number, number>
-  excused: Set<number>
-}
-
 function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
   const notGenuine: Record<Exclude<Verdict, 'genuine'>, number[]> = { unsigned: [], forged: [], 'unknown-key': [] }
   const copies: { seq: number; of: number }[] = []
-  const processes = new Map<string, NotesOfProcess>()
-  let first: AuditEntry | undefined
+  const notes = new Map<string, number>()
   let removedThrough = 0
-  let keptSince: number | undefined
-  let uncertain = 0
   const losses: Loss[] = []
-  const changedBefore: number[] = []
-  /** Of the last entries. When a loss is noted, at most a few notes are on their way into the chain. */
-  const hashes = new Map<number, string>()
 
-  function onEntry({ entry, text, hash }: WalkedEntry): void {
-    const { seq } = entry
-    first ??= entry
-    hashes.set(seq, hash)
-    hashes.delete(seq - 1_000)
+  function onEntry({ entry, text }: WalkedEntry): void {
+    const { seq, at, act, noteId = '', through = 0, causes = [] } = entry
     const verdict = verifyNote(keyring, JSON.parse(text))
     if (verdict !== 'genuine') return void notGenuine[verdict].push(seq)
-    if (entry.act === 'trim') {
-      removedThrough = Math.max(removedThrough, entry.through ?? 0)
-      keptSince = Math.max(keptSince ?? 0, entry.keptSince ?? 0)
-    }
-    const { process = '', number = 0, voids = [] } = entry
-    const notes = processes.get(process) ?? { entries: new Map(), excused: new Set() }
-    processes.set(process, notes)
-    const before = notes.entries.get(number)
-    if (before !== undefined) copies.push({ seq, of: before })
-    else {
-      notes.entries.set(number, seq)
-      onLoss(entry, first)
-    }
-    for (const excused of [...voids, ...(entry.uncertain ?? [])]) notes.excused.add(excused)
-    uncertain += entry.uncertain?.length ?? 0
-  }
-
-  function onLoss({ seq, at, act, causes = [], kept }: AuditEntry, { seq: firstSeq }: AuditEntry): void {
+    const of = notes.get(noteId)
+    if (of !== undefined) return void copies.push({ seq, of })
+    notes.set(noteId, seq)
+    if (act === 'trim') removedThrough = Math.max(removedThrough, through)
     const words = act === 'freeze' ? causes.map(({ code }) => lossWords[code]).find((each) => each !== undefined) : undefined
-    if (!words || !kept) return
-    losses.push({ seq, at, words, kept })
-    if (kept.seq >= firstSeq && hashes.get(kept.seq) !== kept.hash) changedBefore.push(seq)
-  }
-
-  function missingOf([name, { entries, excused }]: [string, NotesOfProcess]): number[] {
-    const known = [...entries.keys()]
-    const highest = known.reduce((a, b) => Math.max(a, b))
-    const from = hasAllNotes(name) ? 1 : known.reduce((a, b) => Math.min(a, b)) + mayBeMixed
-    const missing = Array.from({ length: Math.max(0, highest - from) }, (_, index) => from + index).filter(
-      (number) => !entries.has(number) && !excused.has(number),
-    )
-    const sorted = known.toSorted((a, b) => a - b)
-    return missing.filter((number) => {
-      const before = entries.get(sorted.findLast((each) => each < number) ?? 0) ?? 0
-      const after = entries.get(sorted.find((each) => each > number) ?? 0) ?? 0
-      return !losses.some(({ seq, kept }) => before < seq && after > kept.seq - mayBeMixed)
-    })
-  }
-
-  /** Whether no note of this process can have been removed because of its age. The time of the first entry is not signed, `keptSince` is. */
-  function hasAllNotes(name: string): boolean {
-    return first === undefined || first.seq === 1 || startOfProcess(name) - clockOffMs > (keptSince ?? first.at)
+    if (words !== undefined) losses.push({ seq, at, words })
   }
 
   function breaks(): string[] {
-    const fromProcess = (name: string) => `missing from the process ${name}: removed or changed by somebody.`
     return [
       ...ranges(notGenuine.unsigned, 'not signed: Lockkeeper did not write it.'),
       ...ranges(notGenuine.forged, "not genuine: its signature doesn't match."),
@@ -272,55 +196,40 @@ function createSignatureCheck(keyring: Pick<Keyring, 'verify'>) {
         notGenuine['unknown-key'],
         'signed with a key that STATE_KEY does not have. Add the keys that were used before, separated by commas.',
       ),
-      ...changedBefore.map((seq) => `Entry ${seq} says how the chain ended when Redis lost data: entries before it were changed since.`),
       ...copies.map(({ seq, of }) => `Entry ${seq} is a copy of entry ${of}.`),
-      ...[...processes].flatMap((each) => ranges(missingOf(each), fromProcess(each[0]), ['Note', 'Notes'])),
     ]
   }
 
   /** Entries at the beginning may be missing only if a signed note says that they were removed because of their age. */
-  function faultsAtBeginning(): string[] {
+  function faultsAtBeginning({ first }: Walk): string[] {
     if (!first || first.seq <= removedThrough + 1) return []
     const noted = removedThrough === 0 ? 'none' : `those up to ${removedThrough}`
     return [`The chain begins with entry ${first.seq}, and the bot has removed ${noted} because of their age: others are missing.`]
   }
 
-  return { onEntry, breaks, faultsAtBeginning, losses, uncertain: () => uncertain }
+  return { onEntry, breaks, faultsAtBeginning, losses }
 }
 
 const answerMs = 5_000
 
 const notChecked = 'Signatures were not checked: that needs STATE_KEY, or INFRA_API_KEY if the bot has no STATE_KEY.'
 
-type SignatureCheck = ReturnType<typeof createSignatureCheck>
-
-/** `matched`: how many entries are in the log, which begins with entry `begin`. `trusted`: undefined if signatures were not checked. */
-function wholeSentence(
-  { first, last, count }: Walk,
-  losses: Loss[],
-  { matched, begin }: { matched: number; begin: number },
-  trusted: SignatureCheck | undefined,
-): string {
+/** `matched`: how many entries are in the log, which begins with entry `begin`. */
+function wholeSentence({ first, last, count }: Walk, { matched, begin }: { matched: number; begin: number }, areSigned: boolean): string {
   if (!first || !last) return 'Nothing to verify: the chain is empty. Check REDIS_URL and REDIS_PREFIX, and whether Redis lost its data.'
   const grouped = (number: number) => number.toLocaleString('en-US')
   const older = first.seq > 1 ? ` (${grouped(first.seq - 1)} older ones were removed because of their age)` : ''
   const span = `from ${utc(first.at)} to ${utc(last.entry.at)} (UTC), last hash ${last.hash.slice(0, 16)}…`
   const logBegins = begin > first.seq ? ` begins with entry ${begin} and` : ''
-  const uncertain = trusted?.uncertain() ?? 0
-  const whole = losses.length > 0 ? 'The chain is whole before and after Redis lost data' : 'The chain is whole'
   return [
-    `${whole}: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
+    `The chain is whole: ${grouped(count)} ${count === 1 ? 'entry' : 'entries'}${older}, ${span}.`,
     ...(matched > 0 ? [`The log${logBegins} matches in ${grouped(matched)} ${matched === 1 ? 'entry' : 'entries'}.`] : []),
-    trusted ? 'All signatures are genuine.' : notChecked,
-    ...(uncertain > 0 ? [`Redis did not confirm ${notes(uncertain)}, which may be missing.`] : []),
+    areSigned ? 'All signatures are genuine.' : notChecked,
   ].join(' ')
 }
 
-const notes = (count: number) => (count === 1 ? '1 note' : `${count} notes`)
-
-function lossSentence({ seq, at, words, kept }: Loss): string {
-  const left = kept.seq === 0 ? 'No entry was left' : `The chain then ended with entry ${kept.seq}`
-  return `${words}. Lockkeeper noticed it on ${utc(at)} (UTC), in entry ${seq}. ${left}. If nobody restored Redis then, find out what happened.`
+function lossSentence({ seq, at, words }: Loss): string {
+  return `${words}. Lockkeeper noticed it on ${utc(at)} (UTC), in entry ${seq}. If nobody restored Redis then, find out what happened.`
 }
 
 interface Checked {
@@ -347,13 +256,18 @@ async function verify(env: Environment, paths: string[]): Promise<Checked> {
       signatures.onEntry(walked)
       comparison?.onEntry(walked)
     })
-    const { losses } = signatures
-    const ofChain = [...walk.breaks, ...(await faultsInIntake(connection)), ...signatures.faultsAtBeginning(), ...(trusted?.breaks() ?? [])]
-    const compared = comparison?.result(walk, losses) ?? { breaks: [], matched: 0, begin: 0, lost: [] }
+    const losses = signatures.losses.map(lossSentence)
+    const ofChain = [
+      ...walk.breaks,
+      ...(await faultsInIntake(connection)),
+      ...signatures.faultsAtBeginning(walk),
+      ...(trusted?.breaks() ?? []),
+    ]
+    const compared = comparison?.result(walk) ?? { breaks: [], matched: 0, begin: 0 }
     const breaks = [...ofChain, ...log.breaks, ...compared.breaks]
-    if (breaks.length > 0) return { exitCode: 1, lines: [...breaks, ...compared.lost, ...(trusted ? [] : [notChecked])] }
-    const whole = wholeSentence(walk, losses, compared, trusted)
-    return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses.map(lossSentence), ...compared.lost] }
+    if (breaks.length > 0) return { exitCode: 1, lines: [...breaks, ...losses, ...(trusted ? [] : [notChecked])] }
+    const whole = wholeSentence(walk, compared, trusted !== undefined)
+    return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses] }
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))

@@ -98,7 +98,10 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   tell(app, lifted)
   await wakeHeld(app)
   // The messages of those that wait for an approval say what would hold them.
-  await showAgain(app, (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'))
+  await showAgain(
+    app,
+    (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'),
+  )
   const still = freezesOfPolicy(ofPolicy)
   return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
 }

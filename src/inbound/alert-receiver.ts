@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { App } from '../app.ts'
 import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 import { notifyOperators } from '../outbox/notices.ts'
-import { createBodyReader, createRefusalLog, maxBodyBytes, mustEnd } from '../slack/http-receiver.ts'
+import { createBodyReader, maxBodyBytes, mustEnd } from '../slack/http-receiver.ts'
 import { type Alert, readPayload } from './alert-payload.ts'
 import { type RefusalReason, refusalReasons, unread } from './alert-words.ts'
 import { alertOutcomes, TryLater } from './alerts.ts'
@@ -30,10 +30,6 @@ interface Answer {
 export function createAlertReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['alerts']>, take: Take) {
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxOpen: maxOpenBytes })
   const isAuthorized = createTokenCheck([[true, tokens]])
-  const refusals = createRefusalLog<RefusalReason>(
-    { warn: (line, which) => app.log.warn(which, line) },
-    { port: 'the port of alerts', code: 'alerts-port-refused' },
-  )
   // Every count begins with 0, so that Prometheus sees the first increase.
   for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
   for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
@@ -85,7 +81,8 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
 
   function refused(reason: RefusalReason, count = 1): void {
     app.metrics.alertRefused(reason, count)
-    refusals.note(reason)
+    const fields = { code: 'alerts-port-refused', problem: reason } as const
+    app.lines.write({ fields, text: 'Refused a request to the port of alerts', about: reason })
     // After a 503 the sender tries again soon. Other refusals recur at each group interval until a person corrects the cause.
     if (reason !== 'too-many') notify(reason)
   }
@@ -99,10 +96,7 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     mostConnections: 100,
     stopWithinMs: 5_000,
     handle,
-    onStop() {
-      refusals.flush()
-      stopping.abort(new TryLater('Lockkeeper stops'))
-    },
+    onStop: () => stopping.abort(new TryLater('Lockkeeper stops')),
   })
   return { start: () => server.start({ host, port }), stop: server.stop }
 }

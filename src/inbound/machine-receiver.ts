@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import { machineRequester } from '../domain/approval.ts'
 import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
-import { createBodyReader, createRefusalLog, mustEnd } from '../slack/http-receiver.ts'
+import { createBodyReader, mustEnd } from '../slack/http-receiver.ts'
 import {
   type Caller,
   countCall,
@@ -52,10 +52,6 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
   const readBody = createBodyReader({ maxBytes: mostBytes, maxOpen: mostOpenBytes })
   const ownerOf = createTokenCheck(tokens)
   const channels = new Map(app.config.policy.machines?.map(({ name, channelId }) => [machineRequester(name), channelId]))
-  const refusals = createRefusalLog<NonNullable<Answer['refused']>>(
-    { warn: (line, which) => app.log.warn(which, line) },
-    { port: 'the port of machines', code: 'machines-port-refused' },
-  )
   const stopping = new AbortController()
 
   async function handle(limited: LimitedRequest): Promise<void> {
@@ -66,7 +62,9 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     const answer = await answerTo(limited, signal).catch((error: unknown) => problem(problemOf(app, error)))
     // It was answered, or the sender closed the connection.
     if (!answer) return
-    if (answer.refused) refusals.note(answer.refused)
+    const { refused } = answer
+    const fields = { code: 'machines-port-refused', problem: refused } as const
+    if (refused) app.lines.write({ fields, text: 'Refused a request to the port of machines', about: refused })
     if (!request.complete && mustEnd(request)) response.setHeader('connection', 'close')
     const type = answer.status < 400 ? 'application/json' : 'application/problem+json'
     response.writeHead(answer.status, { 'content-type': type, 'cache-control': 'no-store', ...answer.headers })
@@ -170,11 +168,8 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     mostConnections,
     stopWithinMs: 5_000,
     handle,
-    onStop() {
-      refusals.flush()
-      // Waits answer at once.
-      stopping.abort()
-    },
+    // Waits answer at once.
+    onStop: () => stopping.abort(),
   })
   return { start: () => server.start({ host, port }), stop: server.stop }
 }

@@ -9,13 +9,11 @@ import {
   ApiUnreachableError,
   CheckFailed,
   type ErrorCode,
-  errorCodes,
   isRefusal,
   StoreUnavailableError,
   UserError,
 } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
-import { createRepeats } from '../domain/repeats.ts'
 import { Secret } from '../domain/signing.ts'
 import { cleanText } from '../domain/text.ts'
 import type { Place } from './metrics.ts'
@@ -162,26 +160,38 @@ interface RepeatedLine {
   level?: 'info' | 'warn' | 'error'
 }
 
-/** Lines that can recur at every attempt are written at most once a minute. The next line has the number of its repeats. */
+/** Within this time, a line about the same is a repeat. */
+const quietMs = 60_000
+
+/** The name of a subject may come from outside, so memory has a limit. */
+const mostSubjects = 1_000
+
+/** Lines that can recur at every attempt are written at most once a minute. The next line has the number of those that were left out. */
 export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
-  const repeats = createRepeats()
+  const subjects = new Map<string, { firstAt: number; writtenAt: number; repeats: number }>()
   const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
 
   function write({ fields, text, about = '', level = 'warn' }: RepeatedLine): void {
-    const { code } = fields
-    repeats.note(nameOf(code, about), (count, lastAt) => {
-      // This line comes up to a minute after the last repeat, when the error may be over.
-      log[level]({ ...fields, ...(count > 0 ? { repeats: count, lastAt: new Date(lastAt).toISOString() } : {}) }, text)
-    })
+    const name = nameOf(fields.code, about)
+    const now = Date.now()
+    const before = subjects.get(name)
+    if (before && Math.abs(now - before.writtenAt) < quietMs) {
+      before.repeats += 1
+      return
+    }
+    if (subjects.size >= mostSubjects) subjects.clear()
+    subjects.set(name, { firstAt: before?.firstAt ?? now, writtenAt: now, repeats: 0 })
+    log[level](before?.repeats ? { ...fields, repeats: before.repeats } : fields, text)
   }
 
   /** Writes that this is over, for a caller who knows. */
   function end(code: ErrorCode, over: string, about = ''): void {
-    const ended = repeats.end(nameOf(code, about))
-    if (ended) log.info({ code, ...ended }, over)
+    const ended = subjects.get(nameOf(code, about))
+    subjects.delete(nameOf(code, about))
+    if (ended) log.info({ code, repeats: ended.repeats, afterMs: Date.now() - ended.firstAt }, over)
   }
 
-  return { write, end, flush: repeats.flush }
+  return { write, end }
 }
 export type RepeatedLines = ReturnType<typeof createRepeatedLines>
 
@@ -282,18 +292,16 @@ const unhandled: Record<LoggedPayload['why'], { code: ErrorCode; text: string }>
   'listener-failed': { code: 'slack-listener-failed', text: 'A listener failed before it acknowledged a Slack payload' },
 }
 
-/** For Slack's libraries, whose debug lines have whole bodies. Keeps texts, errors and Lockkeeper's own codes of all other lines. */
+/** For Slack's libraries, whose debug lines have whole bodies. Keeps texts and errors of all other lines. */
 export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pick<RepeatedLines, 'write'>) {
   const write =
     (level: 'info' | 'warn' | 'error') =>
     (...parts: unknown[]) => {
       const texts = parts.filter((part) => typeof part === 'string').map((part) => part.slice(0, 300))
       const error = parts.find((part) => part instanceof Error)
-      const own = parts.map(codeOf).find((code) => code !== undefined)
       const fields = { from: 'slack', ...(error ? { error } : {}) }
       const text = texts.join(' ')
       if (level === 'info') log.info(fields, text)
-      else if (own) log[level]({ code: own, ...fields }, text)
       else lines.write({ level, fields: { code: 'slack-library', ...fields }, text, about: withoutNumbers(text) })
     }
   return {
@@ -305,9 +313,4 @@ export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pi
     getLevel: () => 'info',
     setName: () => undefined,
   }
-}
-
-function codeOf(part: unknown): ErrorCode | undefined {
-  const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
-  return errorCodes.find((known) => known === code)
 }

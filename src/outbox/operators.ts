@@ -21,7 +21,6 @@ export function onApiError(app: App, error: unknown): void {
     text: 'A call to the account API failed',
     about: likenessOf(error),
   })
-  // Not with the line of its repeats, which may come after its end.
   onShownError(app, error)
 }
 

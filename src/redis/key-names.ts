@@ -27,10 +27,8 @@ export function createKeys(prefix: string) {
     audit: `${tag}:audit`,
     /** A hash: the number and the hash of the last entry of the chain, what was not printed yet, and the fault that operators were told of. */
     auditHead: `${tag}:audit:head`,
-    /** Marks an audit entry as sent, so that a repeat is recognized. */
+    /** Marks a note of the audit as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,
-    /** A hash: what was noted lately and can be repeated without end, such as refusals, and how often each was repeated since. */
-    auditCounts: `${tag}:audit:counts`,
     /** The process that removes old entries of the audit today. */
     auditTrim: `${tag}:audit:trim`,
     /** A sorted set of workers by the time they last worked. */

@@ -69,9 +69,8 @@ type Place = string | { key: string; field: string }
 interface Also {
   /** How long the record is kept, in ms. Default: for good. */
   keepMs?: number
-  /** An audit note as JSON, and the hash of the head of the chain that it names, which must still be the head. */
+  /** An audit note as JSON. */
   note?: string
-  head?: string | undefined
   owes?: OwedFacts[]
 }
 
@@ -83,13 +82,13 @@ export async function replace(
   { redis, keys }: { redis: Redis; keys: Keys },
   place: Place,
   { before, after }: { before: string; after: string },
-  { keepMs, note = '', head = '', owes = [] }: Also = {},
+  { keepMs, note = '', owes = [] }: Also = {},
 ): Promise<'replaced' | 'repeat' | 'changed'> {
   const { key, field } = typeof place === 'string' ? { key: place, field: '' } : place
   const messages = owes.map(({ id }) => keys.message(id))
   const owed = owes.flatMap(({ member, facts, keepMs, inMs }) => [member, facts, String(keepMs), String(inMs)])
-  const values = [field, before, after, keepMs === undefined ? '' : String(keepMs), note, head, ...owed]
-  const [outcome] = await run(redis, 'replace', [key, keys.outbox, keys.auditIntake, keys.auditHead, ...messages], values)
+  const values = [field, before, after, keepMs === undefined ? '' : String(keepMs), note, ...owed]
+  const [outcome] = await run(redis, 'replace', [key, keys.outbox, keys.auditIntake, ...messages], values)
   return outcome as 'replaced' | 'repeat' | 'changed'
 }
 

@@ -427,7 +427,7 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
   const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
   // Open requests are few, so refusals on each of them cannot fill the audit.
-  await app.audit.noteCounted(note, { byRequest: request !== undefined && isOpen(request.state) }).catch(app.errors.of('audit'))
+  await app.audit.noteOnce(note, { byRequest: request !== undefined && isOpen(request.state) }).catch(app.errors.of('audit'))
   return new Denied(denial, app.catalog.labelOf, command)
 }
 

@@ -177,7 +177,7 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
     return outcome === 'won' ? show(app, request.id) : undefined
   }
-  await app.audit.noteCounted(noteOf(app, request, 'distrust', { causes: [problem] }), { byRequest: true })
+  await app.audit.noteOnce(noteOf(app, request, 'distrust', { causes: [problem] }), { byRequest: true })
   await store.clearDueIfUnchanged(request)
 }
 

@@ -217,19 +217,12 @@ export function createFreezes(
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
-    // Nobody can change what is before this entry unnoticed, because the verification counts on it.
-    const kept = next.because && isLoss(next.because) ? await app.audit.readHead() : undefined
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes, kept }
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes }
     const after = seal(keyring, 'freeze', record)
     const owes = owedFor(record, after, now)
-    const written = { replaced: 'written', repeat: 'unknown', changed: 'not-written' } as const
-    const outcome = await app.audit.noteWith(
-      note,
-      (text) => replace(app, keys.freeze, { before, after }, { note: text, head: kept?.hash, owes }),
-      (replaced) => written[replaced],
-    )
+    const outcome = await app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: text, owes }))
     if (outcome === 'changed') return undefined
     see(revision)
     return record

@@ -247,11 +247,8 @@ async function create(
     latelyMs,
     whileExists,
   })
-  const [outcome, ...more] = await audit.noteWith(
-    noteOfVerified(request, 'request', { by: origin.userId, rule, reason }),
-    (note) => run('create', keysOf(records, request), [argument, note]),
-    // `exists`: the client may have sent the command again, after the first one wrote the note.
-    ([created]) => (created === 'created' ? 'written' : created === 'exists' ? 'unknown' : 'not-written'),
+  const [outcome, ...more] = await audit.noteWith(noteOfVerified(request, 'request', { by: origin.userId, rule, reason }), (note) =>
+    run('create', keysOf(records, request), [argument, note]),
   )
   if (outcome === 'created') onStep({ step: 'request', requestId: id, kind, to: 'waiting' })
   const resources = resourcesOf(request)
@@ -261,12 +258,8 @@ async function create(
 
 /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
 async function discard(records: Records, request: Request, cause: Finding): Promise<void> {
-  await records.audit.noteWith(
-    noteOf(records, request, 'discard', { causes: [cause] }),
-    (note) => records.run('discard', keysOf(records, request), [request.id, note]),
-    // `gone`: the client may have sent the command again, after the first one discarded the request.
-    ([discarded]) => (discarded === 'discarded' ? 'written' : discarded === 'gone' ? 'unknown' : 'not-written'),
-  )
+  const discarded = noteOf(records, request, 'discard', { causes: [cause] })
+  await records.audit.noteWith(discarded, (note) => records.run('discard', keysOf(records, request), [request.id, note]))
 }
 
 function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {
@@ -381,7 +374,6 @@ async function take(
   const [outcome, stored = '""', stamp] = await audit.noteWith(
     noteOf(records, request, name, { causes: data.set?.causes, ...data.audit }),
     (note) => run('take-step', recordKeys, [argument, note]),
-    ([taken, , , repeat]) => (taken !== 'won' ? 'not-written' : repeat === undefined ? 'written' : 'unknown'),
   )
   const state = (JSON.parse(stored) || undefined) as RequestState | undefined
   if (outcome !== 'won') return { outcome: outcome as StepResult['outcome'], state }

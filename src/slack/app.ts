@@ -54,6 +54,8 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
         teamId,
         onRefused(reason) {
           app.metrics.slackRefused(reason)
+          const fields = { code: 'public-port-refused', problem: reason } as const
+          app.lines.write({ fields, text: 'Refused a request to the public port', about: reason })
           if (reason === 'wrong signature for this workspace') app.slack.signature.isWrong = true
         },
       })

@@ -1,8 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { App as Bolt, Logger, Receiver } from '@slack/bolt'
-import type { ErrorCode } from '../domain/errors.ts'
-import { createRepeats } from '../domain/repeats.ts'
 import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
@@ -19,14 +17,12 @@ interface HttpSettings {
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
 export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: HttpSettings): Receiver {
   if (signingSecret === '') throw new Error('no signing secret: everybody could sign with an empty one')
-  const refusals = createRefusalLog<RefusalReason>(logger)
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createLimitedServer({
     named: { host: 'HOST', port: 'PORT' },
     mostConnections: 1_000,
     stopWithinMs,
     handle: (limited) => void take(limited).catch((error: Error) => logger.error(error)),
-    onStop: refusals.flush,
   })
   let bolt: Bolt | undefined
 
@@ -36,7 +32,7 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
     const reading = await readBody(request)
     if (reading.is === 'too-large') return refuseTooLarge(response)
-    if (reading.is === 'not-sent') return refused('not sent in time')
+    if (reading.is === 'not-sent') return onRefused('not sent in time')
     const text = reading.body.toString()
     if (mayBeCertificateCheck(request.headers)) {
       // Slack expects 200 and no more (docs.slack.dev, "Implementing slash commands").
@@ -48,17 +44,12 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
     if (!trust()) return void response.writeHead(503).end()
     const content = readContent(request.headers, text)
     if (!content) {
-      refused('wrong content')
+      onRefused('wrong content')
       return void response.writeHead(400).end()
     }
     const { body } = content
     if (body?.type === 'url_verification') return acknowledge(response, { challenge: body.challenge })
     await bolt?.processEvent({ body, ack: async (answer) => acknowledge(response, answer) })
-  }
-
-  function refused(reason: RefusalReason): void {
-    refusals.note(reason)
-    onRefused(reason)
   }
 
   /** docs.slack.dev, "Verifying requests from Slack". Bolt's check takes four times as long, and ignores what follows. */
@@ -70,13 +61,13 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
   }
 
   function refuseTooLarge(response: ServerResponse): void {
-    refused('too large')
+    onRefused('too large')
     response.writeHead(413, { 'content-length': 0 })
     endAfterBody(response)
   }
 
   function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
-    if (reason) refused(reason)
+    if (reason) onRefused(reason)
     response.writeHead(status, { 'content-length': 0 })
     if (mustEnd(response.req)) response.end()
     else endAfterBody(response)
@@ -180,29 +171,6 @@ function readContent(headers: IncomingHttpHeaders, text: string): { body: Record
   } catch {
     return undefined
   }
-}
-
-/** The first one at once, those that follow in one line a minute: anybody can send requests to a port, and a line for each fills the log. */
-export function createRefusalLog<Reason extends string>(
-  logger: { warn(line: string, which: { code: ErrorCode }): void },
-  { port, code }: { port: string; code: ErrorCode } = { port: 'the public port', code: 'public-port-refused' },
-) {
-  const counts = new Map<Reason, number>()
-  const repeats = createRepeats()
-
-  function note(reason: Reason): void {
-    counts.set(reason, (counts.get(reason) ?? 0) + 1)
-    repeats.note(code, write)
-  }
-
-  function write(): void {
-    const parts = [...counts].map(([reason, count]) => `${reason} (${count})`)
-    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
-    counts.clear()
-    logger.warn(`Refused ${all} ${all === 1 ? 'request' : 'requests'} to ${port}: ${parts.join(', ')}.`, { code })
-  }
-
-  return { note, flush: repeats.flush }
 }
 
 const maxOpenBytes = 32 * 1_048_576

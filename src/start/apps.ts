@@ -6,7 +6,6 @@ import { createAccountApi } from '../account/client.ts'
 import { createInventory, type ListName } from '../account/inventory.ts'
 import type { App } from '../app.ts'
 import { createAudit } from '../audit/audit.ts'
-import { createNoteSigner } from '../audit/chain.ts'
 import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import { currentRequest } from '../domain/lane.ts'
@@ -118,7 +117,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   })
 
   const keyring = keyringFor('audit')
-  const signer = createNoteSigner(keyring)
   const newestHead = createNewestHead()
 
   const freezeMemory: FreezeMemory = {}
@@ -128,7 +126,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
       redis,
       keys,
       print: printAudit,
-      signer,
       keyring,
       onError: errors.of('audit'),
       newestHead,

@@ -132,7 +132,6 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
       opened.map((part) => part.stop()),
     )
     await parts.disconnect()
-    lines.flush()
     await operations?.close()
   }
 

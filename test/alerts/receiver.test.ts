@@ -43,6 +43,7 @@ function receiverOn(port: number, { take = async () => 'accepted', onRefused = (
   const app = fakeApp({
     config: { opsChannel: undefined },
     log: { warn: write },
+    lines: { write: () => {} },
     metrics: { alert: () => {}, alertRefused: (reason, count) => count > 0 && onRefused(reason) },
     notices: new Map(),
   })

@@ -3,33 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
-import { chain, hashOf, printedLine, readPrintedLine } from '../../src/audit/chain.ts'
+import { chain, hashOf, printedLine, readPrintedLine, signNote } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
 import { checkAudit, readLogs } from '../../src/audit/verification.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 
 const keys = 'a-key-for-tests-of-32-characters'
-const dayMs = 24 * 3_600_000
 const requestId = 'a1b2c3'
 const acts = ['request', 'approve', 'send', 'accept', 'late', 'finish']
 
-/** A chain of six entries, which a process noted that began at this time. */
-async function startAudited(startedAt = Date.now()) {
+/** A chain of six entries. */
+async function startAudited() {
   const mine = connectTestRedis()
   const errors: unknown[] = []
-  const start = (at: number, signingKeys = keys, prefix = mine.prefix) =>
-    createAudit({
-      ...mine,
-      print: () => {},
-      onError: (error) => void errors.push(error),
-      ...auditSigning({ keys: signingKeys, prefix, process: `${new Date(at).toISOString()}/0a1b2c3d` }),
-    })
-  const audit = start(startedAt)
+  const signing = auditSigning({ keys, prefix: mine.prefix })
+  const audit = createAudit({ ...mine, print: () => {}, onError: (error) => void errors.push(error), ...signing })
   for (const act of acts) await audit.note({ act, requestId, resource: 'elastic_ip:eip_1' })
   await audit.tidy()
   const verify = (env = {}) => checkAudit({ REDIS_URL: inject('redisUrl'), REDIS_PREFIX: mine.prefix, STATE_KEY: keys, ...env }, [])
-  return { ...mine, audit, start, verify, errors }
+  return { ...mine, audit, ...signing, verify, errors }
 }
 type Audited = Awaited<ReturnType<typeof startAudited>>
 
@@ -40,9 +33,9 @@ async function itemsOf({ redis, keys: { audit } }: Audited): Promise<Item[]> {
 }
 
 /** Writes a chain again, with its numbers, hashes and head, so that the chain alone has no fault. */
-async function rebuild({ redis, keys: { audit, auditHead } }: Audited, items: Item[], from = 1): Promise<void> {
+async function rebuild({ redis, keys: { audit, auditHead } }: Audited, items: Item[]): Promise<void> {
   await redis.del(audit)
-  let last = { seq: from - 1, hash: '' }
+  let last = { seq: 0, hash: '' }
   for (const [id, { seq: _, prev: __, ...fields }] of items) {
     const text = chain(fields, last.seq + 1, last.hash)
     await redis.xadd(audit, id, 'entry', text)
@@ -64,16 +57,6 @@ async function respell({ redis, keys: { audit, auditHead } }: Audited, spell: (t
   await redis.hset(auditHead, 'hash', last)
 }
 
-/** Moves the items of the chain to other ids, which are its times, and leaves everything else as it is. */
-async function shiftIds({ redis, keys: { audit } }: Audited, byMs: number): Promise<void> {
-  const found = await redis.xrange(audit, '-', '+')
-  await redis.del(audit)
-  for (const [id, fields] of found) {
-    const [ms, count] = id.split('-').map(Number)
-    await redis.xadd(audit, `${(ms ?? 0) + byMs}-${count}`, ...fields)
-  }
-}
-
 describe('somebody with write access to Redis cannot erase the audit without a trace', () => {
   test('by making its entries look so old, with a chain that was written again and says the same', async () => {
     const audited = await startAudited()
@@ -83,26 +66,6 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     await audited.audit.tidy()
 
     expect((await itemsOf(audited)).map(([, { act }]) => act)).toEqual(acts)
-  })
-
-  test('by removing more behind what the bot has removed, with new numbers', async () => {
-    const audited = await startAudited(Date.now() - 500 * dayMs)
-    await shiftIds(audited, -401.5 * dayMs)
-    await audited.audit.tidy()
-    const later = audited.start(Date.now())
-    for (const act of acts) await later.note({ act })
-    await later.tidy()
-    expect(await audited.verify()).toMatchObject({ exitCode: 0 })
-
-    const items = await itemsOf(audited)
-    const first = Number(items[0]?.[1].seq)
-    const isRemoved = ([, { act, process }]: Item) => act === 'approve' && String(process) > new Date(Date.now() - dayMs).toISOString()
-    const left = items.filter((item) => !isRemoved(item))
-    const [id = '', fields = {}] = left[0] ?? []
-    await rebuild(audited, [[id, { ...fields, at: Date.now() + 1_000 * dayMs }], ...left.slice(1)], first)
-
-    expect(left).toHaveLength(items.length - 1)
-    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(/Note 2 is missing from the process/) })
   })
 
   test.each<[how: string, spell: (text: string) => string]>([
@@ -125,36 +88,29 @@ describe('somebody with write access to Redis cannot erase the audit without a t
     expect(await audited.verify({ STATE_KEY: undefined })).toEqual(found)
   })
 
-  test.each<[how: string, change: (items: Item[]) => Item[], found: RegExp]>([
-    ['by removing an entry and writing the chain again', (items) => items.toSpliced(2, 1), /Note 3 is missing/],
-    [
-      'by excusing a removed number',
-      (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, voids: [3] } : fields]),
-      /Notes 3 to 4 are missing/,
-    ],
+  test.each<[how: string, change: (items: Item[]) => Item[], found: string]>([
     [
       'by putting a copy in its place',
       (items) => items.map((item, index) => (index === 2 ? [item[0], items[1]?.[1] ?? {}] : item)),
-      /Entry 3 is a copy of entry 2\.\nNote 3 is missing/,
+      'Entry 3 is a copy of entry 2.',
     ],
     [
-      'by giving its number to another note',
-      (items) => items.toSpliced(2, 1).map(([id, fields]): Item => [id, fields.act === 'accept' ? { ...fields, number: 3 } : fields]),
-      /Entry 3 is not genuine[\s\S]*Notes 3 to 4 are missing/,
+      'by giving it to another person',
+      (items) => items.map(([id, fields]): Item => [id, fields.act === 'approve' ? { ...fields, by: 'U0BEN00001' } : fields]),
+      "Entry 2 is not genuine: its signature doesn't match.",
     ],
   ])('%s', async (_, change, found) => {
     const audited = await startAudited()
     await rebuild(audited, change(await itemsOf(audited)))
 
-    expect(await audited.verify()).toEqual({ exitCode: 1, output: expect.stringMatching(found) })
+    expect(await audited.verify()).toEqual({ exitCode: 1, output: `${found}\n` })
   })
 })
 
 test('a note in the intake that somebody spells otherwise joins the chain unsigned', async () => {
   const audited = await startAudited()
   const { redis, keys: names, audit } = audited
-  const { signer } = auditSigning({ prefix: audited.prefix, process: new Date().toISOString() })
-  const text = JSON.stringify(signer.sign({ version: 1, act: 'withdraw', requestId }).note)
+  const text = JSON.stringify(signNote(audited.keyring, { act: 'withdraw', requestId }))
   await redis.xadd(names.auditIntake, '*', 'note', text.replace('withdraw', '\\u0077ithdraw'), 'at', String(Date.now()))
   await audit.tidy()
 
@@ -168,7 +124,7 @@ describe('a note that somebody puts into the intake does not stop the notes afte
   test.each<[string, string]>([
     ['with 20,000 levels', `{"version":1,"act":"x","deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
     ['with a prototype', '{"version":1,"act":"x","__proto__":{"signature":"x"},"constructor":1}'],
-    ['with numbers that are none', '{"version":1,"act":"x","number":1e999,"at":1e999}'],
+    ['with numbers that are none', '{"version":1,"act":"x","signedAt":1e999,"at":1e999}'],
     ['that is no object', '["version",1]'],
   ])('%s', async (_, text) => {
     const audited = await startAudited()
@@ -200,7 +156,7 @@ test.each<[string, string]>([
 
   const log = await readLogs([path])
 
-  expect(log).toEqual({ lines: new Map([[1, new Map([[hashOf(entry), 1_795_000_000_000]])]]), breaks: [] })
+  expect(log).toEqual({ lines: new Map([[1, new Set([hashOf(entry)])]]), breaks: [] })
   expect(line).not.toContain(character)
   expect(readPrintedLine(line)).toMatchObject({ seq: 1, entry, hash: hashOf(entry) })
 })

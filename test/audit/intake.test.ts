@@ -10,7 +10,7 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 type TestRedis = ReturnType<typeof connectTestRedis>
 
 /** An audit whose printed lines and errors are recorded. */
-function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void, process?: string) {
+function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: (line: string) => void) {
   const lines: string[] = []
   const errors: unknown[] = []
   const forged = vi.fn()
@@ -18,7 +18,7 @@ function startAudit({ redis, keys }: Pick<TestRedis, 'redis' | 'keys'>, print?: 
     redis,
     keys,
     print: print ?? ((line) => void lines.push(line)),
-    ...auditSigning({ process }),
+    ...auditSigning(),
     onError: (error) => void errors.push(error),
     onNotGenuine: forged,
   })
@@ -111,7 +111,7 @@ async function letHalfAMinutePass({ redis, keys }: TestRedis): Promise<void> {
 test('a command that is sent twice stores a note once, and chains it once', async () => {
   const { redis, keys } = connectTestRedis()
   const run = auditScripts.bind(undefined, redis)
-  const note = () => run('note', [keys.auditIntake, keys.auditSent('a-token')], ['{"act":"request","at":1}'])
+  const note = () => run('note', [keys.auditIntake, keys.auditSent('same')], ['{"act":"request","at":1}', '60000'])
   expect([await note(), await note()]).toEqual([['noted'], ['noted']])
   const [[id = ''] = [], ...others] = await redis.xrange(keys.auditIntake, '-', '+')
   expect(others).toEqual([])

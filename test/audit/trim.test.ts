@@ -8,8 +8,8 @@ import { connectTestRedis } from '../requests/redis-for-test.ts'
 const dayMs = 24 * 3_600_000
 const acts = ['request', 'approve', 'send', 'accept', 'late', 'finish']
 
-/** A chain of six entries that a process noted long ago. `change` may change the text of each before the first four get ids older than 400 days. */
-async function startWithOld({ change = (text) => text, startedAt = '2020-01-02T03:04:05Z' }: Old = {}) {
+/** A chain of six entries that were signed long ago. `change` may change the text of each before the first four get ids older than 400 days. */
+async function startWithOld({ change = (text) => text, signedAt = Date.parse('2020-01-02T03:04:05Z') }: Old = {}) {
   const { redis, keys, prefix } = connectTestRedis()
   const told: [fault: string, areRemoved: boolean][] = []
   const audit = createAudit({
@@ -18,9 +18,11 @@ async function startWithOld({ change = (text) => text, startedAt = '2020-01-02T0
     print: () => {},
     onError: () => {},
     onDamaged: async (...what) => void told.push(what),
-    ...auditSigning({ prefix, process: `${startedAt}/0a1b2c3d` }),
+    ...auditSigning({ prefix }),
   })
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(signedAt)
   for (const act of acts) await audit.note({ act })
+  clock.mockRestore()
   await audit.chained()
   const found = await redis.xrange(keys.audit, '-', '+')
   await redis.del(keys.audit)
@@ -35,7 +37,7 @@ async function startWithOld({ change = (text) => text, startedAt = '2020-01-02T0
 }
 interface Old {
   change?: (text: string, seq: number) => string
-  startedAt?: string
+  signedAt?: number
 }
 
 test('old entries are removed, and a signed entry names the last of them', async () => {
@@ -73,18 +75,18 @@ test('damaged entries that no later one proves to be old are kept, and operators
 })
 
 test('entries that only look old are kept, and operators are told once', async () => {
-  const { audit, told, seqs, letADayPass } = await startWithOld({ startedAt: new Date(Date.now() - dayMs).toISOString() })
+  const { audit, told, seqs, letADayPass } = await startWithOld({ signedAt: Date.now() - dayMs })
 
   await audit.tidy()
   await letADayPass()
   await audit.tidy()
 
   expect(await seqs()).toEqual([1, 2, 3, 4, 5, 6])
-  expect(told).toEqual([['Entry 1 seems to be older than the process that noted it.', false]])
+  expect(told).toEqual([['Entry 1 seems to be older than its note.', false]])
 })
 
 test('old entries are verified once a day, not with each tidying', async () => {
-  const { redis, audit } = await startWithOld({ startedAt: new Date().toISOString() })
+  const { redis, audit } = await startWithOld({ signedAt: Date.now() })
   const read = vi.spyOn(redis, 'xrange')
   onTestFinished(() => read.mockRestore())
 

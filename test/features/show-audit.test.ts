@@ -38,7 +38,7 @@ type Noted = Partial<AuditNote> & { act: string; to?: string; verdict?: FoundEnt
 /** Builds genuine entries in the order in which they were noted, one each second from noon on. */
 function entriesOf(...noted: Noted[]): FoundEntry[] {
   return noted.map(({ verdict = 'genuine', ...one }, index) => {
-    const fields = { at: noon + index * 1_000, process: 'P', number: index + 1, ...one, seq: index + 1, prev: '' }
+    const fields = { at: noon + index * 1_000, noteId: `note-${index}`, ...one, seq: index + 1, prev: '' }
     return { ...AuditEntry.parse(fields), verdict }
   })
 }
@@ -115,11 +115,10 @@ const rows: Record<string, Noted[]> = {
     { ...ofMove, act: 'answer' },
   ],
   'under way': wholeMove.slice(0, 5),
-  'with refused attempts': [...wholeMove.slice(0, 2), refusedMove, { ...refusedMove, count: 1_199 }],
+  'with refused attempts': [...wholeMove.slice(0, 2), refusedMove, refusedMove],
   'whose record was changed': [...wholeMove.slice(0, 2), { ...ofMove, act: 'distrust' }],
   'whose beginning was not found': wholeMove.slice(-1),
   'refused before there was a request': [refusedUse],
-  'refused again and again': [{ ...refusedUse, text: undefined, count: 199 }],
   'old entries removed': [{ act: 'trim', through: 1_234 }],
   unreadable: [{ act: 'unreadable', text: 'not JSON' }],
   ...Object.fromEntries(
@@ -144,7 +143,7 @@ const otherSteps: Noted[] = [
   { ...ofMove, act: 'void', causes: [said('It is on web-3 now, not on web-1.')] },
   { ...ofMove, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
   { ...ofMove, act: 'fail', answer: { operation: 'elasticIps.move', status: 422, codes: ['SITE_MISMATCH'] } },
-  { ...ofMove, act: 'distrust', causes: [said('It was signed with an unknown key.')], count: 143 },
+  { ...ofMove, act: 'distrust', causes: [said('It was signed with an unknown key.')] },
   { act: 'unreadable', text: 'not JSON' },
   { act: 'trim', through: 1_234, text: 'Entry 2 is not genuine.' },
   { ...ofMove, act: 'teleport', text: 'somewhere' },
@@ -156,8 +155,6 @@ const otherSteps: Noted[] = [
 
 const refusedSteps: Noted[] = [
   refusedMove,
-  { ...refusedMove, count: 199 },
-  { ...refusedMove, requestId: undefined, count: 1 },
   { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
   { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
   { ...refusedMove, attempted: 'track' },
@@ -331,7 +328,7 @@ describe('the list', () => {
   })
 
   test('marks a copy of an entry', async () => {
-    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), number: 3 } as Noted])
+    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), noteId: 'note-2' } as Noted])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: it is a copy of an older entry\)/)
   })
 

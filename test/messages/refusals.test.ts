@@ -209,7 +209,7 @@ const notices = [
   unsafeRedis(["Redis doesn't write changes to disk (appendonly no). Set appendonly yes."]),
   safeRedis,
   damagedAudit("Entry 2 is not genuine: its signature doesn't match.", true),
-  damagedAudit('Entry 1 seems to be older than the process that noted it.', false),
+  damagedAudit('Entry 1 seems to be older than its note.', false),
 ]
 
 const submitted = (more: Partial<SubmitOutcome>) =>

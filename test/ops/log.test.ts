@@ -211,7 +211,6 @@ describe('reports of errors', () => {
     const debug = (_: unknown, text?: unknown) => void lines.push(`debug: ${text}`)
     const log = { debug, info: line, warn: line, error: line }
     const repeated = createRepeatedLines(log)
-    onTestFinished(repeated.flush)
     const reports = createErrorReports(log, repeated, (place) => void counted.push(place))
     return { counted, lines, fields, repeated, reports }
   }
@@ -269,10 +268,8 @@ describe('reports of errors', () => {
       new Error('LOADING Redis is loading the dataset in memory'),
     ]
 
-    test('the log has one line at the start and one a minute, with the number of all and the time of the last', () => {
+    test('the log has one line at the start and one a minute, with the number of those since the last line', () => {
       const { counted, fields, reports } = setUp()
-      const startedAt = Date.now()
-      const after = (ms: number) => new Date(startedAt + ms).toISOString()
       const report = reports.of('jobs')
 
       for (let second = 0; second < 100; second += 1) {
@@ -283,10 +280,21 @@ describe('reports of errors', () => {
 
       expect(fields).toEqual([
         { code: 'job-failed', error: errors[0] },
-        { code: 'job-failed', error: errors.at(-1), repeats: 299, lastAt: after(59_000) },
-        { code: 'job-failed', error: errors.at(-1), repeats: 499, lastAt: after(99_000) },
+        { code: 'job-failed', error: errors[0], repeats: 299 },
       ])
       expect(counted).toHaveLength(500)
+    })
+
+    test('the end of an error has a line, and the next error is a first one again', () => {
+      const { fields, lines, repeated } = setUp()
+      const away = () => repeated.write({ fields: { code: 'redis-not-responding' }, text: 'away' })
+      for (const _ of [1, 2]) away()
+      vi.advanceTimersByTime(2_000)
+      for (const _ of [1, 2]) repeated.end('redis-not-responding', 'back')
+      away()
+
+      expect(lines).toEqual(['away', 'back', 'away'])
+      expect(fields[1]).toEqual({ code: 'redis-not-responding', repeats: 1, afterMs: 2_000 })
     })
 
     test('an error of another kind has its own line', () => {

@@ -49,14 +49,6 @@ describe('a record is replaced', () => {
     expect(Number(await redis.zscore(keys.outbox, 'm1/notice'))).toBeGreaterThan(Date.now())
   })
 
-  test('only while the audit has the head that its note names', async () => {
-    const app = connectTestRedis()
-    const texts = { before: '', after: 'one' }
-    expect(await replace(app, app.keys.freeze, texts, { note: '{}', head: 'abc' })).toBe('changed')
-    await app.redis.hset(app.keys.auditHead, 'hash', 'abc')
-    expect(await replace(app, app.keys.freeze, texts, { note: '{}', head: 'abc' })).toBe('replaced')
-  })
-
   test('in a hash, from which an empty one is removed', async () => {
     const app = connectTestRedis()
     const place = { key: app.keys.keyEnds, field: 'tok_1' }

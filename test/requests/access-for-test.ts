@@ -33,7 +33,7 @@ export function accessWith({ people = {}, policy, catalog, noteRefusal }: Judgin
     slack: { identity },
     catalog,
     signatures: trusting,
-    audit: { noteCounted: noteRefusal },
+    audit: { noteOnce: noteRefusal },
     metrics: { decision: () => {} },
     errors: { of: () => () => {} },
   })

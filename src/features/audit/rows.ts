@@ -26,7 +26,6 @@ import {
   causesInWords,
   refusedSentence,
   subjectOf,
-  timesMore,
   unverifiedAmong,
   type WordsOfChanges,
   whyRefused,
@@ -34,7 +33,7 @@ import {
   wordsOfAct,
 } from './words.ts'
 
-/** A row of the list: a request, an entry without one, or an event of the account. */
+/** A row of the list: a request, or an entry without one. */
 interface AuditRow {
   at?: number
   requestId?: string
@@ -137,8 +136,7 @@ function whatIn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCha
 
 function outcomeWords({ requestId }: Story, entries: FoundEntry[], state: Outcome[0] | undefined): string | undefined {
   if (requestId === undefined) {
-    const [{ act, count } = { act: '' }] = entries
-    return act !== 'refused' ? undefined : count === undefined ? 'Refused' : `Refused ${timesMore(count)}`
+    return entries[0]?.act === 'refused' ? 'Refused' : undefined
   }
   if (state === undefined) return undefined
   if (state === 'discarded') return 'Not posted'
@@ -178,7 +176,7 @@ function isEmergency({ act, passed }: FoundEntry): boolean {
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
   if (requestId === undefined) return joined([...refused.flatMap(whyRefused), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
-  const attempts = refused.reduce((sum, { count = 1 }) => sum + count, 0)
+  const attempts = refused.length
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
   return joined([

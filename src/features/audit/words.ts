@@ -64,12 +64,11 @@ export const acts: Record<string, ActWords> = {
   ...stepWords,
 }
 
-export function wordsOfAct({ act, missing, needed, through, count, text }: AuditEntry): string {
+export function wordsOfAct({ act, missing, needed, through, text }: AuditEntry): string {
   if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
-  const words = knownWords(act)?.words ?? act
-  return count === undefined || act === 'refused' ? words : `${words}, ${timesMore(count)}`
+  return knownWords(act)?.words ?? act
 }
 
 function knownWords(act: string): ActWords | undefined {
@@ -110,15 +109,9 @@ export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsO
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
 export function refusedSentence(entry: AuditEntry, subject: string, catalog: WordsOfChanges): Mrkdwn {
-  const { by, at, count } = entry
+  const { by, at } = entry
   const who = by === undefined ? 'Someone' : mention(by)
-  const again = count === undefined ? '' : ` ${timesMore(count)} in 10 minutes`
-  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}${again}, ${exactTime(at)}`, ...whyRefused(entry)], ': ')
-}
-
-/** Says how often something was repeated, in an entry on repeats: `199 more times`. */
-export function timesMore(count: number): string {
-  return count === 1 ? 'once more' : `${count.toLocaleString('en-US')} more times`
+  return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}, ${exactTime(at)}`, ...whyRefused(entry)], ': ')
 }
 
 /** Why a person was refused, as others read it: the sentence that was shown at the time speaks to that person. */

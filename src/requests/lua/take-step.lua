@@ -7,7 +7,7 @@
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id of the child of each resource, or ''],
 --              cardPaceMs,
 --              beside: { ids: [id], most, withinMs } | false }, the audit note as JSON.
--- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing', state as JSON, now in ms }, and 'repeat' for a repeat.
+-- Returns { 'won' | 'lost' | 'changed' | 'expired' | 'outdated' | 'frozen' | 'full' | 'missing', state as JSON, now in ms }.
 local arg = cjson.decode(ARGV[1])
 local now = clock()
 local stamp = whole(now)
@@ -17,7 +17,7 @@ local known = redis.call('HMGET', KEYS[1], 'state', tokenField, 'revision', 'exp
 local state, lastToken, lastRevision, expiresAt = known[1], known[2], tonumber(known[3]), tonumber(known[4])
 if not state then return { 'missing', '""', stamp } end
 local packedToken = cjson.encode(tokenField) .. ':' .. cjson.encode(arg.token)
-if lastToken == arg.token or string.find(known[5] or '', packedToken, 1, true) then return { 'won', state, stamp, 'repeat' } end
+if lastToken == arg.token or string.find(known[5] or '', packedToken, 1, true) then return { 'won', state, stamp } end
 
 local allowed = false
 for _, from in ipairs(arg.from) do
