@@ -172,8 +172,8 @@ export const accountKeyProblem = (values: Values): Promise<Problem> => accountCh
 /** Whose the key is, and whether it can write: `"lockkeeper" of lockkeeper@nimbus.example, with full access`. */
 export const describeKey = (values: Values): Promise<string> =>
   withAnswers(values, async (app) => {
-    const keys = await app.account.apiKeys.list({ signal: AbortSignal.timeout(5_000) }).catch(() => [])
-    const own = keys.find((key) => isOwnKey(key, app))
+    const keys = await app.account.apiKeys.list({ signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+    const own = keys?.items.find((key) => isOwnKey(key, app))
     if (!own) return 'The account API accepts the key, and does not show whose it is.'
     const owner = own.user?.email ?? own.user?.id ?? 'an unknown user'
     return `The key "${nameOf(own.name ?? own.id)}" of ${nameOf(owner)} ${own.readOnly === false ? 'can make changes' : 'is accepted'}.`

@@ -1,6 +1,6 @@
 import packageFile from '../../package.json' with { type: 'json' }
 import { type ApiKey, isOwnKey } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
+import { requireUncut } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { machineRequester, type Origin } from '../domain/approval.ts'
 import {
@@ -15,6 +15,7 @@ import {
   StoreUnavailableError,
   writeRefusalOf,
 } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { approversOf, freezesOnAt, isSetting, isUserGroup } from '../domain/policy.ts'
 import { formatDuration, withUnit } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
@@ -456,7 +457,7 @@ interface AccountFact {
 async function readAccount({ app: { account, accountSeen, ownLastSlice } }: Asked): Promise<AccountFact> {
   try {
     // Ends shortly before `readFact` does, so that the reason is known.
-    return { keys: await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) }), own: { ownLastSlice } }
+    return { keys: requireUncut(await account.apiKeys.list({ signal: AbortSignal.timeout(factTimeoutMs - 100) })), own: { ownLastSlice } }
   } catch (error) {
     const isAnswer = error instanceof ApiError || error instanceof ApiContractError || error instanceof AccountLimitError
     const agoMs = performance.now() - (accountSeen.last?.at ?? Number.NEGATIVE_INFINITY)
@@ -533,7 +534,7 @@ async function readIdsUnseen({ app: { config, lists } }: Asked): Promise<string[
   let unseen = [...new Set([...[...rules, ...freezes].flatMap(({ projects }) => projects?.ids ?? []), ...targets])]
   for (const list of [lists.elasticIps, lists.servers, lists.virtualMachines]) {
     if (unseen.length === 0) break
-    const { items, cut } = await asFarAsRead<Shown>(list())
+    const { items, cut }: List<Shown> = await list()
     if (cut !== undefined) return []
     const seen = new Set(items.flatMap(({ id, hostname, project }) => [id, hostname?.toLowerCase(), project?.id]))
     unseen = unseen.filter((id) => !seen.has(id) && !seen.has(id.toLowerCase()))

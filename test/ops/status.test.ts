@@ -21,6 +21,7 @@ import { expectDocument } from '../messages/documents.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { requestFor } from '../requests/request-for-test.ts'
 import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 
 const ringOf = (stateKeys: string, purpose: 'requests' | 'key-ends' | 'outside') =>
   createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })
@@ -166,7 +167,7 @@ function arrangeApp({
           if (error instanceof AccountLimitError) throw error
           metrics.apiCall('apiKeys.list', error ? 'unreachable' : 200, 1)
           if (error) throw error
-          return []
+          return wholeList([])
         },
       },
     },
