@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
 import { horizonMs, WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createTimer, createWatchdog, type Watch, workerSeenMs, workerSilenceMs } from './watches.ts'
+import { createTimer, createWatchdog, type Watch, workerSeenMs } from './watches.ts'
 
 interface WorkerOptions {
   reconcile: (id: string) => Promise<void>
@@ -154,21 +154,6 @@ export function createRepeatedWork(app: App, works: Work[], { checkMs = 15_000 }
   }
 
   return { start: timer.start, stop }
-}
-
-/** Throws an Error with a sentence for operators. Decides by due times, because a worker that hangs may still report that it is running. */
-export async function checkProgress({ store, queues }: App): Promise<void> {
-  const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
-  // Only requests that are long overdue count, because the first tick after a pause takes a moment.
-  const [isOverdue, silentMs, workers] = await Promise.all([
-    store.isBusy(-overdueMs),
-    store.sinceLastTickMs(),
-    store.workersSeen(workerSilenceMs),
-  ])
-  if (workers === 0) throw new Error(`No worker has run for ${workerSilenceMs / 1_000} s`)
-  if (!isOverdue || silentMs <= overdueMs) return
-  const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
-  throw new Error(`Something is due, and ${lastTick}`)
 }
 
 export async function progressFigures(app: App) {

@@ -98,12 +98,6 @@ export function subjectOf(entry: AuditEntry, catalog: WordsOfChanges): string | 
   return phraseText(own ? own.change.describe(own.facts).title : catalog.titleOf({ kind, resource, facts }))
 }
 
-/** Returns what people call the resource: `203.0.113.10`. Undefined if the entry does not say it, or may be forged. */
-export function resourceNameOf(entry: FoundEntry, catalog: WordsOfChanges): string | undefined {
-  const known = entry.verdict === 'genuine' ? knownFacts(entry, catalog) : undefined
-  return known?.change.subject(known.facts)
-}
-
 function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChanges) {
   const ofKind = catalog.changeIfKnown(kind)
   const change = item === undefined ? ofKind : ofKind?.items?.change
