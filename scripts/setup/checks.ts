@@ -3,17 +3,17 @@ import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account/client.ts'
 import { isOwnKey } from '../../src/account/objects.ts'
 import type { App } from '../../src/app.ts'
+import { plainWords } from '../../src/checks/check.ts'
+import { type Diagnosis, examine, type FactName } from '../../src/checks/list.ts'
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
 import { Variables } from '../../src/config/variables.ts'
 import { isUserGroup } from '../../src/domain/policy.ts'
-import { createKeyring } from '../../src/domain/signing.ts'
 import { cleanText } from '../../src/domain/text.ts'
-import { examine, type FactName } from '../../src/features/doctor.ts'
 import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
 import { webClientOptions } from '../../src/slack/app.ts'
 import { notice } from '../../src/slack/blocks.ts'
-import { mrkdwn, toPlainText } from '../../src/slack/text.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
 import { classifySlackFailure } from '../../src/slack/web-api.ts'
 import { buildApps, disconnect } from '../../src/start/apps.ts'
 import { type Name, otherVariables } from './answers.ts'
@@ -90,14 +90,8 @@ async function withAnswers<T>(values: Values, use: (app: App) => Promise<T>): Pr
   return withBot(config, use)
 }
 
-type Results = Awaited<ReturnType<typeof examine>>['results']
-
 /** Without the name of a group or person, its id would be there twice. */
-const plainly = ({ words, fix }: Results[number]): string =>
-  [words, fix]
-    .flatMap((part) => (part ? toPlainText(part) : []))
-    .join(' ')
-    .replace(/(\S+) \(\1\)/g, '$1')
+const plainly = (found: Diagnosis[number]): string => plainWords(found).replace(/(\S+) \(\1\)/g, '$1')
 
 const fixHere: Record<string, string> = {
   Slack: 'Copy the Bot User OAuth Token of your app.',
@@ -111,7 +105,7 @@ function atQuestion(text: string, what = ''): string {
   return [...here, (here.length < sentences.length && fixHere[what]) || []].flat().join(' ')
 }
 
-function firstProblem({ results }: { results: Results }, level: string[] = ['wrong']): Problem {
+function firstProblem(results: Diagnosis, level: string[] = ['wrong']): Problem {
   const found = results.find(({ is }) => level.includes(is))
   return found && atQuestion(plainly(found), found.what)
 }
@@ -151,15 +145,15 @@ export async function appTokenProblem(values: Values): Promise<Problem> {
 
 const accountCheck = (values: Values, line: 'Account API' | 'API key'): Promise<Problem> =>
   withAnswers(values, async (app) => {
-    const { results } = await examine(app, ['account'])
-    return firstProblem({ results: results.filter(({ what }) => what === line) })
+    const results = await examine(app, ['account'])
+    return firstProblem(results.filter(({ what }) => what === line))
   })
 
 /** What is wrong with the address, without the key: `unanswered` is sent in its place. */
 const addressProblem = (values: Values): Promise<Problem> =>
   withAnswers({ ...values, INFRA_API_KEY: '' }, async (app) => {
-    const { results } = await examine(app, ['account'])
-    const problem = firstProblem({ results: results.filter(({ what }) => what === 'Account API') })
+    const results = await examine(app, ['account'])
+    const problem = firstProblem(results.filter(({ what }) => what === 'Account API'))
     const isAccepted = results.some(({ what, is }) => what === 'API key' && is !== 'wrong')
     return problem ?? (isAccepted ? "INFRA_API_URL accepts an invalid key, so it isn't the account API. Check the address." : undefined)
   })
@@ -173,15 +167,16 @@ export const accountKeyProblem = (values: Values): Promise<Problem> => accountCh
 /** Whose the key is, and whether it can write: `"lockkeeper" of lockkeeper@nimbus.example, with full access`. */
 export const describeKey = (values: Values): Promise<string> =>
   withAnswers(values, async (app) => {
-    const keys = await app.account.apiKeys.list({ signal: AbortSignal.timeout(5_000) }).catch(() => [])
-    const own = keys.find((key) => isOwnKey(key, app))
+    const keys = await app.account.apiKeys.list({ signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+    const own = keys?.items.find((key) => isOwnKey(key, app))
     if (!own) return 'The account API accepts the key, and does not show whose it is.'
     const owner = own.user?.email ?? own.user?.id ?? 'an unknown user'
     return `The key "${nameOf(own.name ?? own.id)}" of ${nameOf(owner)} ${own.readOnly === false ? 'can make changes' : 'is accepted'}.`
   })
 
 /** As at the start: the address, the password, the rights, the settings, and whether it takes writes. */
-export const redisProblem = (values: Values): Promise<Problem> => withAnswers(values, reachRedis)
+export const redisProblem = (values: Values): Promise<Problem> =>
+  withAnswers(values, async (app) => (await reachRedis(app)) ?? firstProblem(await examine(app, ['stateKey'])))
 
 async function reachRedis(app: App): Promise<Problem> {
   try {
@@ -189,12 +184,7 @@ async function reachRedis(app: App): Promise<Problem> {
   } catch (error) {
     return atQuestion(error instanceof Error ? error.message : String(error))
   }
-  const problem = firstProblem(await examine(app, ['redis']))
-  if (problem !== undefined) return problem
-  const mark = await app.redis.get(app.keys.signingKeyMark)
-  const { signingSecrets, redis } = app.config
-  if (mark === null || createKeyring(signingSecrets, { purpose: 'requests', prefix: redis.prefix }).knows(mark)) return undefined
-  return 'Another STATE_KEY signed what is in this Redis, so Lockkeeper would not trust it. Write that STATE_KEY into .env, or another REDIS_PREFIX to begin anew, and run the set-up again.'
+  return firstProblem(await examine(app, ['redis']))
 }
 
 const notApproving = {
@@ -265,6 +255,7 @@ const allNames: FactName[] = [
   'alerts',
   'machines',
   'redis',
+  'stateKey',
   'account',
   'idsUnseen',
   'aheadOfSlackMs',
@@ -281,7 +272,7 @@ export async function checkAll(values: Values) {
       'Account API': await addressProblem(values),
       'Socket Mode': socketMode,
     }
-    const { results } = await examine(app, allNames)
+    const results = await examine(app, allNames)
     const others = results.map((result) => ({ what: result.what, is: result.is, text: plainly(result) }))
     return [
       ...others.filter(({ what }) => problems[what] === undefined),

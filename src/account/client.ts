@@ -1,3 +1,4 @@
+import type { List } from '../domain/list.ts'
 import { type CallOptions, createHttp, type Http, type HttpOptions, type WriteOptions } from './http.ts'
 import * as kind from './objects.ts'
 import { nothingIfAbsent, pathTo, readList, readPages } from './resource.ts'
@@ -45,11 +46,12 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     /** ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `elastic_ips`. */
     elasticIps: {
       /** Leaves out Elastic IPs without an id, which are still being provisioned. */
-      async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<kind.ElasticIp[]> {
+      async list({ status, pages, wanted, signal }: ElasticIpFilter = {}): Promise<List<kind.ElasticIp>> {
         const request = { operation: 'elasticIps.list', path: '/elastic_ips', query: { 'filter[status]': status }, pages, wanted, signal }
         const found = await readPages(http, kind.elasticIp, request)
-        if (pages === undefined && wanted === undefined && status === undefined) onComplete(found)
-        else for (const each of found) onOne(each)
+        if (found.cut !== undefined) return found
+        if (pages === undefined && wanted === undefined && status === undefined) onComplete(found.items)
+        else for (const each of found.items) onOne(each)
         return found
       },
 
@@ -74,7 +76,7 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
 
     servers: {
       /** A hostname is not unique: servers of one project or of several can share it. */
-      async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<kind.Server[]> {
+      async list({ hostname, signal }: CallOptions & { hostname?: string } = {}): Promise<List<kind.Server>> {
         const query = { 'filter[hostname]': hostname }
         return readPages(http, kind.server, { operation: 'servers.list', path: '/servers', query, hasTotal: true, signal })
       },
@@ -86,7 +88,7 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
 
     /** Their credentials, the other extra field of a virtual machine, are never requested or read. */
     virtualMachines: {
-      async list({ signal }: CallOptions = {}): Promise<kind.VirtualMachine[]> {
+      async list({ signal }: CallOptions = {}): Promise<List<kind.VirtualMachine>> {
         const query = { 'extra_fields[virtual_machines]': 'pending_restart' }
         const request = { operation: 'virtualMachines.list', path: '/virtual_machines', query, hasTotal: true, signal }
         return readPages(http, kind.virtualMachine, request)
@@ -109,21 +111,21 @@ export function accountOver(http: Http, { onComplete = () => {}, onOne = () => {
     },
 
     plans: {
-      async list({ signal }: CallOptions = {}): Promise<kind.Plan[]> {
+      async list({ signal }: CallOptions = {}): Promise<List<kind.Plan>> {
         return readList(http, kind.plan, { operation: 'plans.list', path: '/plans/virtual_machines', signal })
       },
     },
 
     baselines: {
       /** A preview. ApiError: 403 FEATURE_NOT_ENABLED: the team lacks the feature flag `baselines_api`. */
-      async list({ signal }: CallOptions = {}): Promise<kind.Baseline[]> {
+      async list({ signal }: CallOptions = {}): Promise<List<kind.Baseline>> {
         return readList(http, kind.baseline, { operation: 'baselines.list', path: '/baselines', signal })
       },
     },
 
     apiKeys: {
       /** All keys, without their tokens. */
-      async list(options: CallOptions = {}): Promise<kind.ApiKey[]> {
+      async list(options: CallOptions = {}): Promise<List<kind.ApiKey>> {
         return readList(http, kind.apiKey, { operation: 'apiKeys.list', path: '/auth/api_keys', ...options })
       },
 

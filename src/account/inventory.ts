@@ -1,7 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import { AccountLimitError, isUnanswered, ListCutError, type Missing, StoreUnavailableError } from '../domain/errors.ts'
+import { AccountLimitError, isUnanswered, StoreUnavailableError } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
@@ -9,12 +10,11 @@ import type { Keys } from '../redis/key-names.ts'
 import { claim, scriptsOf } from '../redis/scripts.ts'
 import { open, seal } from '../redis/sealed.ts'
 import type { AccountApi } from './client.ts'
-import { asFarAsRead, noteLeftOut, pageSize, type ReadList } from './resource.ts'
+import { pageSize } from './resource.ts'
 
 const listNames = ['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys'] as const
 export type ListName = (typeof listNames)[number]
-type Items<Name extends ListName> = Awaited<ReturnType<AccountApi[Name]['list']>>
-type Lists = { [Name in ListName]: () => Promise<Items<Name>> }
+type Lists = { [Name in ListName]: () => ReturnType<AccountApi[Name]['list']> }
 
 const scripts = scriptsOf()
 
@@ -39,7 +39,7 @@ interface Copy {
   began: number
   /** Whether the account has changed since, so that it is only used if the list cannot be read. */
   isOutdated?: boolean
-  list: ReadList<unknown>
+  list: List<unknown>
 }
 
 interface InventoryParts {
@@ -51,7 +51,7 @@ interface InventoryParts {
   minuteMs?: number | undefined
 }
 
-/** One copy of each list in Redis, for all processes. `asFarAsRead` says how old it is. It holds no secret, as the account API lists no tokens. */
+/** One copy of each list in Redis, for all processes. Each list says how old it is. It holds no secret, as the account API lists no tokens. */
 export function createInventory({ accountApi, redis, keys, keyring, now = () => performance.now(), minuteMs = 60_000 }: InventoryParts) {
   /** A copy younger than this is returned as it is, because what is about to be written is always read again. */
   const freshMs = minuteMs / 6
@@ -67,12 +67,6 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
     const key = keys.list(name)
     let newest: Copy | undefined
     let running: Promise<Copy> | undefined
-
-    function give({ list: { items, cut, ...leftOut } }: Copy, old?: Missing['old']): unknown[] {
-      const given = old || cut ? noteLeftOut([...items], { ...leftOut, old }) : items
-      if (cut) throw new ListCutError({ operation: `${name}.list`, limit: cut, items: given })
-      return given
-    }
 
     async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
       try {
@@ -93,23 +87,21 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       if (found.is !== 'genuine' || !text || found.facts.digest !== hash('sha256', text)) return
       const { at } = found.facts
       if (at > redisNow + clockOffMs || at < (newest?.at ?? 0)) return
-      const { items, cut, ...leftOut }: ReadList<unknown> = JSON.parse(text)
-      const list = { items: noteLeftOut(items, { ...leftOut, at }), cut, ...leftOut }
-      newest = { head: head ?? undefined, at, began: now() - (redisNow - at), list }
+      newest = { head: head ?? undefined, at, began: now() - (redisNow - at), list: JSON.parse(text) }
     }
 
-    async function list(): Promise<unknown[]> {
+    async function list(): Promise<List<unknown>> {
       const { copy } = await look()
       const agoMs = copy ? ageOf(copy) : Number.POSITIVE_INFINITY
-      if (copy && isFresh(copy)) return give(copy)
+      if (copy && isFresh(copy)) return copy.list
       try {
-        if (!copy || agoMs >= usableMs) return give(await readShared())
+        if (!copy || agoMs >= usableMs) return (await readShared()).list
         const read = await withinOr(slowMs, readShared(), undefined)
-        return read ? give(read) : give(copy, { agoMs })
+        return read ? read.list : { ...copy.list, old: { agoMs } }
       } catch (error) {
         const isAway = isUnanswered(error) || error instanceof StoreUnavailableError
         if (!copy || agoMs >= keptMs || !isAway) throw error
-        return give(copy, { agoMs, because: error })
+        return { ...copy.list, old: { agoMs, because: error } }
       }
     }
 
@@ -139,14 +131,12 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
       const { copy, at } = await look()
       if (copy && isFresh(copy)) return copy
       const began = now()
-      const list = await asFarAsRead<unknown>(accountApi[name].list({ signal: AbortSignal.timeout(readMs) }))
-      const { items, cut: _, ...leftOut } = list
-      noteLeftOut(items, { ...leftOut, at })
+      const list: List<unknown> = { ...(await accountApi[name].list({ signal: AbortSignal.timeout(readMs) })), readAt: at }
       newest = { head: at === undefined ? undefined : await store(list, at), at: at ?? Date.now(), began, list }
       return newest
     }
 
-    async function store(list: ReadList<unknown>, at: number): Promise<string | undefined> {
+    async function store(list: List<unknown>, at: number): Promise<string | undefined> {
       const text = JSON.stringify(list)
       if (text.length > longestShared) return undefined
       const head = seal(keyring, `list ${name}`, { at, digest: hash('sha256', text) })

@@ -7,10 +7,10 @@ import {
   isUnanswered,
   ListCutError,
   type ListLimit,
-  type Missing,
   UserError,
 } from '../domain/errors.ts'
 import { nobodyWaits } from '../domain/lane.ts'
+import type { List } from '../domain/list.ts'
 import { loose, toNumber } from './fields.ts'
 import { type Http, type HttpCall, startDeadline } from './http.ts'
 
@@ -87,18 +87,21 @@ export function resourceKind<Wire, Item>(schema: z.ZodType<Wire>, toItem: (wire:
 type ListRequest = Pick<HttpCall<unknown>, 'operation' | 'path' | 'signal' | 'tries'>
 
 /** For lists that the interface specification shows without pages. */
-export async function readList<Item>(http: Http, kind: ResourceKind<Item>, request: ListRequest): Promise<Item[]> {
+export async function readList<Item>(http: Http, kind: ResourceKind<Item>, request: ListRequest): Promise<List<Item>> {
   const { operation } = request
   const read = (json: unknown) => kind.list(json, listLimits.items)
   const { items, leftOut, invalidCount, isCut } = await http
     .call({ ...request, method: 'GET', mostBytes: listLimits.bytesWithoutPages, read })
-    .catch((error: unknown) => {
-      throw error instanceof AnswerTooLongError ? new ListCutError({ operation, limit: 'size', items: [] }) : error
+    .catch((error: unknown): ListAnswer<Item> => {
+      if (!(error instanceof AnswerTooLongError)) throw error
+      return { items: [], leftOut: [], invalidCount: 0, isCut: true }
     })
   if (invalidCount > 0) http.onSkipped({ operation, count: invalidCount })
-  noteLeftOut(items, { unreadable: invalidCount, unready: leftOut.length - invalidCount })
-  if (isCut) throw new ListCutError({ operation, limit: 'size', items })
-  return items
+  return listOf(items, { unreadable: invalidCount, unready: leftOut.length - invalidCount, cut: isCut ? 'size' : undefined })
+}
+
+function listOf<Item>(items: Item[], missing: { unreadable: number; unready: number; cut: ListLimit | undefined }): List<Item> {
+  return { items, isWhole: missing.cut === undefined && missing.unreadable === 0, ...missing }
 }
 
 export const pageSize = 100
@@ -125,13 +128,13 @@ const WithTotal = z.object({ meta: z.object({ stats: z.object({ total: z.object(
  * (from a server that ignores the page number), or at a page with fewer items than documented, unless this server was seen to go on after such a
  * page. Rows can shift between pages while they are read, so an item that is missing from the result may still exist.
  *
- * Throws ApiError, ApiContractError and ApiUnreachableError, and ListCutError for a list that exceeds one of its limits.
+ * A list that exceeds one of its limits is cut. Throws ApiError, ApiContractError and ApiUnreachableError.
  */
 export async function readPages<Item extends { id: string }>(
   http: Http,
   kind: ResourceKind<Item>,
   { operation, path, query = {}, signal, pages, wanted, hasTotal = false }: PagedRequest,
-): Promise<Item[]> {
+): Promise<List<Item>> {
   const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
   const stats: Record<string, string> = hasTotal ? { 'stats[total]': 'count' } : {}
   const params = new URLSearchParams({ ...Object.fromEntries(given), ...stats, 'page[size]': String(pageSize), 'page[number]': '' })
@@ -190,57 +193,41 @@ export async function readPages<Item extends { id: string }>(
     throw error
   }
 
-  const exceeded = await readAll()
+  const cut = await readAll()
     .catch(limitOf)
     .finally(() => {
       http.reading.bytes -= bytes
     })
   if (unreadable > 0) http.onSkipped({ operation, count: unreadable })
-  const items = [...found.values()].slice(0, listLimits.items)
-  noteLeftOut(items, { unreadable, unready: Math.max(0, leftOut.size - unreadable) })
-  if (exceeded) throw new ListCutError({ operation, limit: exceeded, items })
+  const unready = Math.max(0, leftOut.size - unreadable)
+  return listOf([...found.values()].slice(0, listLimits.items), { unreadable, unready, cut })
+}
+
+/** For code that relies on it that an item which is not among them does not exist. An earlier copy counts. */
+export function requireUncut<Item>({ items, cut }: List<Item>): Item[] {
+  if (cut !== undefined) throw new ListCutError(cut)
   return items
 }
 
-/** A list for display, with what is missing in it. Code that shows the list must say what is missing. */
-export interface ReadList<Item> extends Missing {
-  items: Item[]
-}
-
-export async function asFarAsRead<Item>(list: Promise<Item[]>): Promise<ReadList<Item>> {
-  try {
-    const items = await list
-    return { items, ...leftOutOf(items) }
-  } catch (error) {
-    if (error instanceof ListCutError) return { items: error.items as Item[], cut: error.limit, ...leftOutOf(error.items) }
-    throw error
-  }
-}
-
 /** An item that a cut list, or an earlier copy, does not contain may still exist: then it throws why the list is not whole. */
-export async function findInList<Item>(list: Promise<Item[]>, matches: (item: Item) => boolean): Promise<Item | undefined> {
-  try {
-    const items = await list
-    const found = items.find(matches)
-    if (found === undefined) throwIfOld(leftOutOf(items))
-    return found
-  } catch (error) {
-    const found = error instanceof ListCutError ? (error.items as Item[]).find(matches) : undefined
-    if (found === undefined) throw error
-    return found
-  }
+export function findInList<Item>(list: List<Item>, matches: (item: Item) => boolean): Item | undefined {
+  const found = list.items.find(matches)
+  if (found !== undefined) return found
+  throwIfOld(list)
+  requireUncut(list)
+  return undefined
 }
 
 /** Throws what kept a list from being read again, if it is an earlier copy, for code that needs an item that the copy lacks. */
-export function throwIfOld({ old }: Missing): void {
+export function throwIfOld({ old }: Pick<List<unknown>, 'old'>): void {
   if (!old) return
   throw old.because ?? new ApiUnreachableError({ operation: 'list', requestSent: 'unknown', problem: 'not finished within 1 s' })
 }
 
 /** `share`: absent before a write, which must not rely on a copy. */
-export async function listNow<Item>(share: (() => Promise<Item[]>) | undefined, read: () => Promise<Item[]>): Promise<Item[]> {
-  const items = await share?.()
-  return items && !leftOutOf(items).old ? items : read()
+export async function listNow<Item>(share: (() => Promise<List<Item>>) | undefined, read: () => Promise<List<Item>>): Promise<List<Item>> {
+  const list = await share?.()
+  return list && !list.old ? list : read()
 }
 
 /** Undefined if the account API gives no answer. */
@@ -262,16 +249,4 @@ export function staysUnchecked(error: unknown): boolean {
 export function nothingIfAbsent(error: unknown): undefined {
   if (error instanceof ApiError && error.status === 404) return undefined
   throw error
-}
-
-/** Kept beside the lists, because nearly all code that reads one needs only its items. */
-const known = new WeakMap<readonly unknown[], Omit<Missing, 'cut'>>()
-
-export function noteLeftOut<Item>(items: Item[], leftOut: Omit<Missing, 'cut'>): Item[] {
-  known.set(items, leftOut)
-  return items
-}
-
-export function leftOutOf(items: readonly unknown[]): Omit<Missing, 'cut'> {
-  return known.get(items) ?? {}
 }

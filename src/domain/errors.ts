@@ -110,27 +110,15 @@ export class AnswerTooLongError extends ApiContractError {
 /** What a list exceeded: a limit of items, bytes or pages, or the time. */
 export type ListLimit = 'size' | 'time'
 
-/** A list was not read to its end. `items` are those that were read, for code that only shows the list. Others may exist. */
+/** A list was not read to its end, so that others than those that were read may exist. */
 export class ListCutError extends ApiContractError {
   override name = 'ListCutError'
-  declare readonly items: unknown[]
   declare readonly limit: ListLimit
 
-  constructor({ operation, ...details }: { operation: string; limit: ListLimit; items: unknown[] }) {
-    super({ operation, status: 200, problem: `a list that exceeds its limit of ${details.limit}` })
-    Object.assign(this, details)
+  constructor(limit: ListLimit) {
+    super({ operation: 'list', status: 200, problem: `a list that exceeds its limit of ${limit}` })
+    Object.assign(this, { limit })
   }
-}
-
-export interface Missing {
-  cut?: ListLimit
-  unreadable?: number
-  /** How many items have no id yet, because they are being provisioned. */
-  unready?: number
-  /** Set if the list is an earlier copy: how old it is, and the error that kept it from being read again. Without one, the read takes long. */
-  old?: { agoMs: number; because?: unknown }
-  /** When the read of a shared copy began, in ms since 1970 by Redis' clock. */
-  at?: number
 }
 
 /** No answer came. `requestSent` says whether the account API may have carried out the request. */

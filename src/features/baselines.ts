@@ -1,14 +1,14 @@
 import type { Baseline, DiskGroup } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
-import { ApiError, isFeatureMissing, type Missing, UserError } from '../domain/errors.ts'
+import { ApiError, isFeatureMissing, UserError } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature, textsIn } from '../kit/list.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 
-export function baselineListing(all: Baseline[], words: string[], missing: Missing = {}): Listing {
+export function baselineListing(list: List<Baseline>, words: string[]): Listing {
   return filteredListing({
-    all,
+    list,
     words,
     textsOf: textsIn,
     one: 'baseline',
@@ -16,7 +16,6 @@ export function baselineListing(all: Baseline[], words: string[], missing: Missi
     order: (a, b) => inNaturalOrder(a.name, b.name),
     row,
     none: mrkdwn`The team has no baselines.`,
-    missing,
     notes: [mrkdwn`Baselines are a preview of the account API. Their content may change.`],
   })
 }
@@ -69,8 +68,7 @@ export const listBaselines = listFeature({
   examples: ['kafka', 'raid-1'],
   list: async (app, { args }) => {
     try {
-      const { items, ...missing } = await asFarAsRead(app.lists.baselines())
-      return baselineListing(items, args, missing)
+      return baselineListing(await app.lists.baselines(), args)
     } catch (error) {
       // Teams without the feature flag may also get a 404. Any other 403 is about the key.
       if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)

@@ -1,10 +1,11 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { ElasticIp, Server } from '../account/objects.ts'
-import { asFarAsRead, leftOutOf, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
+import { listNow, nothingIfAbsent, readOrRefuse, requireUncut } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { freshSeenMs, placeFact } from '../domain/account.ts'
 import type { Change, Description, Finding, Preflight, PreflightOptions } from '../domain/change.ts'
-import { isUnanswered, type Missing } from '../domain/errors.ts'
+import { isUnanswered } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { resourcesOf, scheduleOf } from '../domain/request.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../domain/text.ts'
 import { unlessAborted } from '../domain/within.ts'
@@ -84,7 +85,7 @@ export const evacuationForm: Form<EvacuationInput, EvacuationFacts, 'serverId' |
 }
 
 async function targetsOf(app: App, serverId: string): Promise<(target: Server) => boolean> {
-  const { items } = await asFarAsRead(app.lists.servers())
+  const { items } = await app.lists.servers()
   const source = items.find(({ id }) => id === serverId)
   const address = { project: source?.project, site: undefined, server: { id: serverId, hostname: source?.hostname } }
   return (target) => canMoveTo(address, target, source)
@@ -129,7 +130,7 @@ export const evacuateServer = changeFeature({
       name: 'assignments',
       everyMs: snapshotMs,
       // The process that reads a complete list of Elastic IPs stores what it shows. One that is younger than 10 s has been stored.
-      run: async (app, signal) => void (await unlessAborted(signal, app.lists.elasticIps())),
+      run: async (app, signal) => void requireUncut(await unlessAborted(signal, app.lists.elasticIps())),
     },
   ],
 })
@@ -259,24 +260,25 @@ async function readAddresses(
   app: App,
   serverId: string,
   { elasticIpIds = [], forRequest, mayBeOld = false, signal }: ReadOptions,
-): Promise<Pick<EvacuationReads, 'all' | 'single' | 'seen'> & Pick<Missing, 'old'>> {
+): Promise<Pick<EvacuationReads, 'all' | 'single' | 'seen'> & Pick<List<unknown>, 'old'>> {
   const { elasticIps } = app.account
-  const list = () => elasticIps.list({ signal })
+  const readNow = () => elasticIps.list({ signal })
 
-  async function placed(all: ElasticIp[]) {
+  async function placed(list: List<ElasticIp>) {
+    const all = requireUncut(list)
     const listed = new Map(all.map((elasticIp) => [elasticIp.id, elasticIp]))
     const isThere = (id: string) => listed.get(id)?.server?.id === serverId
     // Before the writes the approved addresses are known, and new ones are not moved.
     const isSeenNeeded = forRequest && !all.some(({ id }) => isThere(id))
     const seen = isSeenNeeded ? await app.assignments.find((each) => each.serverId === serverId) : []
     const isKnown = (id: string) => isThere(id) || (!listed.get(id)?.server && seen.some(({ elasticIpId }) => elasticIpId === id))
-    return { all, listed, isThere, seen, isKnown }
+    return { all, old: list.old, listed, isThere, seen, isKnown }
   }
   const isShared = forRequest && mayBeOld
-  const shared = await placed(await (isShared ? app.lists.elasticIps() : listNow(forRequest ? app.lists.elasticIps : undefined, list)))
+  const shared = await placed(await (isShared ? app.lists.elasticIps() : listNow(forRequest ? app.lists.elasticIps : undefined, readNow)))
   // A shared list does not prove that a chosen address is elsewhere: Lockkeeper may have moved it here since.
   const isDoubtful = isShared && elasticIpIds.some((id) => !shared.isKnown(id))
-  const { all, listed, isThere, seen } = isDoubtful ? await placed(await list()) : shared
+  const { all, old, listed, isThere, seen } = isDoubtful ? await placed(await readNow()) : shared
   // Redis returns them in no order.
   const inOrder = seen.toSorted((one, other) => inNaturalOrder(one.address, other.address))
 
@@ -290,10 +292,10 @@ async function readAddresses(
   }
   const meant = new Set([...elasticIpIds, ...inOrder.map(({ elasticIpId }) => elasticIpId)])
   const single = await Promise.all([...meant].filter((id) => !isThere(id)).map(readOne))
-  return { all, single: new Map(single.flat()), seen, old: leftOutOf(all).old }
+  return { all, single: new Map(single.flat()), seen, old }
 }
 
-interface OfferedAddresses extends Pick<Missing, 'old'> {
+interface OfferedAddresses extends Pick<List<unknown>, 'old'> {
   serverId: string
   serverName: string
   offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]

@@ -1,4 +1,3 @@
-import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick } from '../kit/form.ts'
@@ -30,7 +29,7 @@ export const moveForm: Form<MoveInput, MoveFacts> = {
 }
 
 async function targetsOf(app: App, elasticIpId: string) {
-  const [addresses, all] = await Promise.all([asFarAsRead(app.lists.elasticIps()), asFarAsRead(app.lists.servers())])
+  const [addresses, all] = await Promise.all([app.lists.elasticIps(), app.lists.servers()])
   const elasticIp = addresses.items.find(({ id }) => id === elasticIpId)
   const assigned = all.items.find(({ id }) => id === elasticIp?.server?.id)
   return (server: (typeof all.items)[number]) => !elasticIp || canMoveTo(elasticIp, server, assigned)

@@ -1,5 +1,4 @@
 import { type ApiKey, isOwnKey, remarksOn } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { labelOf } from '../domain/account.ts'
 import type { OutsideMessage } from '../domain/outside.ts'
@@ -25,12 +24,12 @@ async function review(app: App): Promise<void> {
   const isDue = (reviewedAt: number) => weekOf(reviewedAt) < weekOf(now)
   const { reviewedAt } = read.outside
   if (reviewedAt !== undefined && !isDue(reviewedAt)) return
-  const { items, cut, old } = reviewedAt === undefined ? { items: [] } : await asFarAsRead(app.lists.apiKeys())
-  if (cut || old) return
+  const list = reviewedAt === undefined ? undefined : await app.lists.apiKeys()
+  if (list?.cut || list?.old) return
   const ends = await knownEnds(app)
   await app.outside.change((before) => {
     if (before.reviewedAt !== undefined && !isDue(before.reviewedAt)) return undefined
-    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, items, ends, now) }
+    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, list?.items ?? [], ends, now) }
   })
 }
 

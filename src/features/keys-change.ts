@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ApiKey, isOwnKey } from '../account/objects.ts'
-import { asFarAsRead, findInList, listNow, staysUnchecked } from '../account/resource.ts'
+import { findInList, listNow, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import {
   accessFacts,
@@ -277,7 +277,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
       return 'done'
     },
     observe: async ({ keyId }, _, moment) => {
-      if (!(await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId))) return { is: 'done' }
+      if (!findInList(await app.account.apiKeys.list(), ({ id }) => id === keyId)) return { is: 'done' }
       if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies KeyFinding }
     },
@@ -345,7 +345,7 @@ async function issueBeside(app: App, facts: KeyFacts, options: { onAnswer: OnAns
 /** Deletes a rotated key whose new token nobody has seen. After a report of not rotated, a person may use the new token, so it is kept. */
 async function observeRotation(app: App, { keyId }: KeyInput, { lastSlice }: KeyFacts, moment: Moment): Promise<Observation> {
   const failed = (cause: KeyFinding) => ({ is: 'failed' as const, cause })
-  const key = await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId)
+  const key = findInList(await app.account.apiKeys.list(), ({ id }) => id === keyId)
   if (!key) return failed({ code: 'key-gone' })
   // Without the last characters of the token, a rotation cannot be detected.
   if (lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
@@ -377,10 +377,9 @@ async function preflight(
   { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<KeyFacts, KeyInput>> {
   try {
-    const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
-    const key = await findInList(list, ({ id }) => id === keyId)
+    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const key = findInList(list, ({ id }) => id === keyId)
     if (!key) return keyFindings.refuse({ code: 'no-key', keyId, verb })
-    const { items: all } = await asFarAsRead(list)
     if (isOwnKey(key, app)) keyFindings.refuse({ code: 'own-key', verb })
     const overlap = oldEndsAt === undefined ? undefined : await overlapWith(app, key, { oldEndsAt, newKey })
     const perhapsOwn: KeyFinding = { code: 'perhaps-own-key', name: key.name ?? keyId }
@@ -396,7 +395,7 @@ async function preflight(
       },
       input: { keyId: key.id, oldEndsAt: overlap?.oldEndsAt, newKey },
       unchecked: key.tokenLastSlice === undefined ? [perhapsOwn] : [],
-      warnings: warningsAbout(key, verb, { all, now: Date.now(), isKept: overlap !== undefined }),
+      warnings: warningsAbout(key, verb, { all: list.items, now: Date.now(), isKept: overlap !== undefined }),
       incomplete: false,
     }
   } catch (error) {

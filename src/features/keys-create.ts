@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { staysUnchecked } from '../account/resource.ts'
+import { requireUncut, staysUnchecked } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import {
   accessFacts,
@@ -217,7 +217,7 @@ async function preflight(app: App, input: NewKey, { signal }: PreflightOptions):
   if (endsAt !== undefined) requireEndable(app, endsAt, newKeyFindings.refuse)
   const open: NewKeyFinding[] = isOpenToAll(input) ? [{ code: 'full-access-from-everywhere' }] : []
   try {
-    const keys = await app.account.apiKeys.list({ signal })
+    const keys = requireUncut(await app.account.apiKeys.list({ signal }))
     if (keys.some((key) => isSameCreation(key.name, name))) newKeyFindings.refuse({ code: 'name-taken', name })
     return { facts: input, unchecked: [], warnings: [...keyNamesakes(keys, labelOf(name)), ...open], incomplete: false }
   } catch (error) {

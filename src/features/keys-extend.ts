@@ -159,8 +159,8 @@ async function preflight(
   const { refuse } = extensionFindings
   requireEndable(app, endsAt, refuse)
   try {
-    const list = listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
-    const key = await findInList(list, ({ id }) => id === keyId)
+    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const key = findInList(list, ({ id }) => id === keyId)
     if (!key) return refuse({ code: 'no-key', keyId })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
     const known = (await knownEnds(app)).get(keyId)
@@ -178,7 +178,7 @@ async function preflight(
 }
 
 async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts, { isUnsettled }: Moment): Promise<Observation> {
-  const key = await findInList(app.account.apiKeys.list(), ({ id }) => id === keyId)
+  const key = findInList(await app.account.apiKeys.list(), ({ id }) => id === keyId)
   if (!key) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
   const isRenamed = known && parseKeyName(key.name)?.end === endsAt
   if (isRenamed && (await recordLaterEnd(app, { ...known, keyId }, endsAt))) return { is: 'done' }

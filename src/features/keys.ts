@@ -1,8 +1,8 @@
 import { type ApiKey, isOwnKey, remarksOn } from '../account/objects.ts'
-import { asFarAsRead, findInList } from '../account/resource.ts'
+import { findInList } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { labelOf, requesterOfKey } from '../domain/account.ts'
-import type { Missing } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { listFeature, openRequestColumn, textsIn } from '../kit/list.ts'
@@ -48,7 +48,6 @@ interface Reading {
   left?: Set<string>
   ownLastSlice: string
   open?: Column<{ id: string }>[]
-  missing?: Missing
 }
 
 function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
@@ -56,9 +55,9 @@ function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
 }
 
 /** Lists those first that should have ended, then those with the most remarks, then the newest. */
-export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading): Listing {
+export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Reading): Listing {
   return filteredListing({
-    all: keys.map((key) => listed(key, reading)),
+    list: { ...list, items: list.items.map((key) => listed(key, reading)) },
     words,
     textsOf: (key) => [...textsIn(key), access(key), key.isOwn ? 'used by Lockkeeper' : ''],
     one: 'API key',
@@ -70,7 +69,6 @@ export function apiKeyListing(keys: ApiKey[], words: string[], reading: Reading)
     columns: columnsOf(reading),
     details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
     none: mrkdwn`The account has no API keys.`,
-    missing: reading.missing,
   })
 }
 
@@ -96,8 +94,8 @@ function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): Listed
 /** How long a list waits for Slack to say who left the workspace. */
 const peopleMs = 1_500
 
-async function readBeside(app: App, keys: ApiKey[]): Promise<Reading> {
-  const requesters = [...new Set(keys.flatMap((key) => requesterOfKey(key) ?? []))]
+async function readBeside(app: App, { items }: List<ApiKey>): Promise<Reading> {
+  const requesters = [...new Set(items.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
   return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
@@ -135,15 +133,15 @@ export const listApiKeys = listFeature({
   details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: past their end, no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
   examples: ['terraform', 'read-only'],
   list: async (app, { args }) => {
-    const { items, ...missing } = await asFarAsRead(app.lists.apiKeys())
-    return apiKeyListing(items, args, { ...(await readBeside(app, items)), missing })
+    const keys = await app.lists.apiKeys()
+    return apiKeyListing(keys, args, await readBeside(app, keys))
   },
   item: {
     of: 'api-key',
     read: async (app, id) => {
-      const reading = app.lists.apiKeys()
-      const key = await findInList(reading, (one) => one.id === id)
-      return key && apiKeyDetails(key, await readBeside(app, (await asFarAsRead(reading)).items))
+      const keys = await app.lists.apiKeys()
+      const key = findInList(keys, (one) => one.id === id)
+      return key && apiKeyDetails(key, await readBeside(app, keys))
     },
   },
 })

@@ -1,11 +1,10 @@
 import { isIP } from 'node:net'
 import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
-import type { Missing } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, plainName, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
@@ -33,7 +32,7 @@ interface Lists {
   isIncomplete: boolean
   /** The servers on which Lockkeeper saw addresses that the account shows on no server now. Absent if that could not be read. */
   seenOn?: ReadonlySet<string> | undefined
-  old: Missing['old']
+  old: List<unknown>['old']
 }
 
 /** A thing as the account shows it. */
@@ -79,11 +78,7 @@ const seenMs = 500
 
 /** Reads the lists that are shared. Throws if none could be read. */
 async function readLists({ lists, assignments }: App): Promise<Lists> {
-  const [addresses, machines, others] = await Promise.allSettled([
-    asFarAsRead(lists.elasticIps()),
-    asFarAsRead(lists.servers()),
-    asFarAsRead(lists.virtualMachines()),
-  ])
+  const [addresses, machines, others] = await Promise.allSettled([lists.elasticIps(), lists.servers(), lists.virtualMachines()])
   const all = [addresses, machines, others]
   const read = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   if (read.length === 0 && addresses.status === 'rejected') throw addresses.reason

@@ -1,6 +1,5 @@
 import type { Plan, PlanPrice, PlanRegion } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
-import type { Missing } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, sitesInList, unlisted } from '../slack/listing.ts'
@@ -125,7 +124,8 @@ function disk({ specs: { disk } }: Plan): string | undefined {
   return [disk.amount, unit, disk.type].filter(Boolean).join(' ')
 }
 
-export function planListing(plans: Plan[], typed: string[], missing: Missing = {}): Listing {
+export function planListing(list: List<Plan>, typed: string[]): Listing {
+  const plans = list.items
   const query = readQuery(plans, typed)
   const { words, inStockOnly, currency } = query
   const offers = plans
@@ -142,8 +142,8 @@ export function planListing(plans: Plan[], typed: string[], missing: Missing = {
       details: { of: 'plan', placeholder: 'Details of a plan', idOf: ({ plan }) => plan.id, nameOf: ({ plan }) => plan.name },
     }),
     empty: plans.length === 0 ? mrkdwn`The account API lists no plans.` : none,
-    notes: [...cutNotes(missing, plans.length, typed), ...(offers.length > 0 ? [prices] : []), ...unlisted(offers.length)],
-    isOld: missing.old !== undefined,
+    notes: [...cutNotes(list, typed), ...(offers.length > 0 ? [prices] : []), ...unlisted(offers.length)],
+    isOld: list.old !== undefined,
   }
 }
 
@@ -173,14 +173,11 @@ export const listPlans = listFeature({
   summary: 'Virtual machine plans with size, stock and price',
   details: mrkdwn`Words filter by name, GPU, region, site or operating system. All of them must match. With the code of a site, stock is shown for that site only. ${code('in-stock')} keeps those in stock. A code such as ${code('EUR')} chooses the currency.`,
   examples: ['fra in-stock EUR', 'h100'],
-  list: async (app, { args }) => {
-    const { items, ...missing } = await asFarAsRead(app.lists.plans())
-    return planListing(items, args, missing)
-  },
+  list: async (app, { args }) => planListing(await app.lists.plans(), args),
   item: {
     of: 'plan',
     read: async (app, id) => {
-      const { items } = await asFarAsRead(app.lists.plans())
+      const { items } = await app.lists.plans()
       const plan = items.find((one) => one.id === id)
       return plan && planDetails(plan)
     },

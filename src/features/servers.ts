@@ -1,6 +1,6 @@
 import type { ElasticIp, Server } from '../account/objects.ts'
-import { asFarAsRead, type ReadList } from '../account/resource.ts'
 import type { App } from '../app.ts'
+import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { thingList } from '../kit/list.ts'
 import { servers, slugOf, statusOf } from '../kit/things.ts'
@@ -8,7 +8,7 @@ import { toUserMessage } from '../slack/errors.ts'
 import type { Columns } from '../slack/table.ts'
 import { code, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
 
-type ElasticIpsRead = (ReadList<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
+type ElasticIpsRead = (List<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
 const mostNamed = 20
 
@@ -57,11 +57,11 @@ export const listServers = thingList({
   none: mrkdwn`The account has no servers.`,
   notes: (read) => {
     if ('problem' in read) return [mrkdwn`:warning: Couldn't read the Elastic IPs. ${read.problem}`]
-    return read.cut || read.unreadable ? [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`] : []
+    return read.isWhole ? [] : [mrkdwn`:warning: Couldn't read all Elastic IPs. A server may have more than are shown.`]
   },
   whyFixed: (server, read) => {
     // The account doesn't show the addresses of a server that is off.
-    const isWhole = 'on' in read && !read.cut && !read.unreadable && !read.old
+    const isWhole = 'on' in read && read.isWhole && !read.old
     return isWhole && server.status === 'on' && elasticIpsOf(server, read).length === 0
       ? mrkdwn`It has no Elastic IPs to evacuate.`
       : undefined
@@ -71,7 +71,7 @@ export const listServers = thingList({
 /** The servers are shown even if their Elastic IPs cannot be read: a team without the feature has none. */
 async function readElasticIps({ lists }: App): Promise<ElasticIpsRead> {
   try {
-    const read = await asFarAsRead(lists.elasticIps())
+    const read = await lists.elasticIps()
     return { ...read, on: Map.groupBy(read.items, ({ server }) => server?.id) }
   } catch (error) {
     const problem = toUserMessage(error)

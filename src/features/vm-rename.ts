@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead, listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
+import { listNow, nothingIfAbsent, readOrRefuse } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { findNamesakes, placeFact } from '../domain/account.ts'
 import type { Change, Description, Moment, Observation, Preflight, PreflightOptions } from '../domain/change.ts'
@@ -152,7 +152,7 @@ async function preflight(
       () => api.get(virtualMachineId, { signal }),
       () => refuse({ code: 'no-virtual-machine', virtualMachineId }),
     ),
-    forRequest ? readBriefly(asFarAsRead(listNow(app.lists.virtualMachines, () => api.list({ signal })))) : undefined,
+    forRequest ? readBriefly(listNow(app.lists.virtualMachines, () => api.list({ signal }))) : undefined,
   ])
   const { id = virtualMachineId, name: oldName, project, site, primaryIpv4: address } = machine ?? {}
   if (oldName === newName) refuse({ code: 'same-name', name: newName })

@@ -1,8 +1,7 @@
 import type { Server } from '../account/objects.ts'
-import { leftOutOf, throwIfOld } from '../account/resource.ts'
+import { throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { sameProject, sameSite } from '../domain/account.ts'
-import { ListCutError } from '../domain/errors.ts'
 import type { AlertRoute } from '../domain/policy.ts'
 import { someOf } from '../domain/text.ts'
 import { findServers } from '../kit/things.ts'
@@ -76,18 +75,14 @@ export async function findAlerted(app: App, route: AlertRoute, labels: Labels): 
 
 /** Reads the shared list. Both servers are checked again before a request is made. */
 async function serversNamed({ account, lists }: App, named: string): Promise<Server[]> {
-  try {
-    const all = await lists.servers()
-    const byId = all.filter(({ id }) => id === named)
-    if (byId.length > 0) return byId
-    const byName = all.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
-    if (byName.length === 0) throwIfOld(leftOutOf(all))
-    return byName
-  } catch (error) {
-    // The list of a very large account is cut off. Hostnames and ids can be read without it.
-    if (error instanceof ListCutError) return findServers({ account }, named)
-    throw error
-  }
+  const list = await lists.servers()
+  // The list of a very large account is cut off. Hostnames and ids can be read without it.
+  if (list.cut) return findServers({ account }, named)
+  const byId = list.items.filter(({ id }) => id === named)
+  if (byId.length > 0) return byId
+  const byName = list.items.filter(({ hostname, primaryIpv4 }) => hostname?.toLowerCase() === named.toLowerCase() || primaryIpv4 === named)
+  if (byName.length === 0) throwIfOld(list)
+  return byName
 }
 
 async function seenServers({ assignments }: App, named: string): Promise<FoundServer[]> {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { readsOfMachine } from '../account/budget.ts'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead, nothingIfAbsent, type ReadList } from '../account/resource.ts'
+import { nothingIfAbsent } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
@@ -17,6 +17,7 @@ import {
   UserError,
 } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
+import type { List } from '../domain/list.ts'
 import { longestReason } from '../domain/policy.ts'
 import { isOpen, type Request, requestStates, unknownState } from '../domain/request.ts'
 import { withinOr } from '../domain/within.ts'
@@ -271,8 +272,8 @@ function plainWords({ slack, directory }: App, words: Mrkdwn): string {
 /** What a search finds although the list is too long to be read: the thing of this id. */
 const ofId =
   <Item extends { id: string }>({ isId, read }: Thing<Item>) =>
-  (seen: App, search: string): Promise<Item[]> | undefined =>
-    isId?.(search) ? read?.(seen, search, AbortSignal.timeout(listMs)).then((item) => [item]) : undefined
+  (seen: App, search: string): Promise<Pick<List<Item>, 'items'>> | undefined =>
+    isId?.(search) ? read?.(seen, search, AbortSignal.timeout(listMs)).then((item) => ({ items: [item] })) : undefined
 
 /** The list is read on, so the next call finds it. */
 class StillReading extends Refusal {
@@ -290,22 +291,22 @@ interface Listing<Item> {
   item: z.ZodObject
   show: (item: Item) => Record<string, unknown>
   /** Reads the list. Throws as the reads of the account do. */
-  all: (seen: App) => Promise<Item[]>
+  all: (seen: App) => Promise<List<Item>>
   /** Reads only what is called exactly that, in one read. Undefined: it has no such read. */
-  exact?: (seen: App, search: string) => Promise<Item[]> | undefined
+  exact?: (seen: App, search: string) => Promise<Pick<List<Item>, 'items'>> | undefined
 }
 
 function list<Item extends object>(app: App, { path, many, item, show, all, exact }: Listing<Item>): Operation {
   /** Whether the whole list takes more reads than a machine has in a minute, as far as this process knows. */
   let isTooLong = false
 
-  async function readAll(seen: App, search: string): Promise<ReadList<Item>> {
+  async function readAll(seen: App, search: string): Promise<List<Item>> {
     if (isTooLong && search !== '') {
-      const items = (await exact?.(seen, search)?.catch(nothingIfAbsent)) ?? []
-      if (items.length > 0) return { items, cut: 'size' }
+      const { items = [] } = (await exact?.(seen, search)?.catch(nothingIfAbsent)) ?? {}
+      if (items.length > 0) return { items, isWhole: false, cut: 'size' }
     }
     try {
-      const read = await withinOr(listMs, asFarAsRead(all(seen)), undefined)
+      const read = await withinOr(listMs, all(seen), undefined)
       if (!read)
         throw new StillReading(mrkdwn`The account API takes long: the list is still being read. Send the call again in a few seconds.`)
       isTooLong = false

@@ -1,6 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
@@ -80,7 +79,7 @@ const Causes = z.object({ causes: z.array(z.object({ address: z.string() })) })
 async function namesUnseen(app: App, origin: Origin, { finding }: CheckFailed): Promise<boolean> {
   const { causes = [] } = Causes.safeParse(finding).data ?? {}
   if (causes.length === 0) return false
-  const seen = await asFarAsRead(seenBy(app, origin).lists.elasticIps())
+  const seen = await seenBy(app, origin).lists.elasticIps()
   return !causes.every(({ address }) => seen.items.some((each) => each.address === address))
 }
 

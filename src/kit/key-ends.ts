@@ -173,7 +173,7 @@ export const creationFindings = {
 
 /** Deletes a new key whose token nobody has seen. A key that was used counts as seen. */
 export async function observeCreation({ account: { apiKeys } }: App, name: string, { isUnsettled }: Moment): Promise<Observation> {
-  const find = () => findInList(apiKeys.list(), (key) => isSameCreation(key.name, name))
+  const find = async () => findInList(await apiKeys.list(), (key) => isSameCreation(key.name, name))
   const key = await find()
   if (key?.lastUsedAt !== undefined) return { is: 'done' }
   if (key) {

@@ -1,8 +1,8 @@
-import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
+import { nothingIfAbsent } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ThingKind } from '../domain/change.ts'
-import type { Missing } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
@@ -31,7 +31,7 @@ export function listFeature({ list, item, usage = '', examples = [], ...command 
   }
 }
 
-type MaybeOld = Pick<Missing, 'old'> | undefined
+type MaybeOld = Pick<List<unknown>, 'old'> | undefined
 
 interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extends Pick<Command, 'summary' | 'examples'> {
   kind: ThingKind
@@ -68,15 +68,10 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
     details: mrkdwn`Words filter by ${declared.filters}. All of them must match.`,
     examples,
     list: async (app, { args }) => {
-      const [{ items, ...missing }, beside, open] = await Promise.all([
-        asFarAsRead(thing.list(app)),
-        readBeside(app),
-        openRequestColumn(app),
-      ])
+      const [list, beside, open] = await Promise.all([thing.list(app), readBeside(app), openRequestColumn(app)])
       return filteredListing({
-        all: items,
         // Both are often equally old, and one note is enough.
-        missing: { ...missing, old: missing.old ?? beside?.old },
+        list: { ...list, old: list.old ?? beside?.old },
         words: args,
         textsOf: (item) => [...textsIn(item), ...(declared.texts?.(item, beside) ?? [])],
         siteOf: site,

@@ -1,7 +1,7 @@
-import { asFarAsRead, leftOutOf, noteLeftOut } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import { ApiError, isUnanswered, ListCutError } from '../domain/errors.ts'
+import { ApiError, isUnanswered } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 
 interface Placed {
   project?: { id: string; name?: string | undefined } | undefined
@@ -22,16 +22,10 @@ export function seenBy(app: App, origin: Origin): App {
   const { elasticIps, servers, virtualMachines } = app.account
 
   const list =
-    <Item extends Placed, Options>(read: (options?: Options) => Promise<Item[]>) =>
-    async (options?: Options): Promise<Item[]> => {
-      try {
-        const items = await read(options)
-        return noteLeftOut(items.filter(covers), leftOutOf(items))
-      } catch (error) {
-        if (!(error instanceof ListCutError)) throw error
-        const items = (error.items as Item[]).filter(covers)
-        throw new ListCutError({ operation: error.operation, limit: error.limit, items: noteLeftOut(items, leftOutOf(error.items)) })
-      }
+    <Item extends Placed, Options>(read: (options?: Options) => Promise<List<Item>>) =>
+    async (options?: Options): Promise<List<Item>> => {
+      const all = await read(options)
+      return { ...all, items: all.items.filter(covers) }
     }
 
   const get =
@@ -64,7 +58,7 @@ export function seenBy(app: App, origin: Origin): App {
       async find(fits) {
         const seen = await app.assignments.find(fits)
         if (seen.length === 0) return []
-        const ids = new Set((await asFarAsRead(lists.elasticIps())).items.map(({ id }) => id))
+        const ids = new Set((await lists.elasticIps()).items.map(({ id }) => id))
         return seen.filter(({ elasticIpId }) => ids.has(elasticIpId))
       },
     },

@@ -1,13 +1,14 @@
 import type { PlainTextOption } from '@slack/web-api'
-import { asFarAsRead, findInList, leftOutOf, nothingIfAbsent, throwIfOld } from '../account/resource.ts'
+import { nothingIfAbsent, requireUncut, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isUnanswered, UnknownName } from '../domain/errors.ts'
-import { sameName } from '../domain/text.ts'
+import type { List } from '../domain/list.ts'
+import { inNaturalOrder, sameName } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import { choiceWords, type TypedChoice, whichOne } from '../messages/forms.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
-import { type Candidate, candidatesOf, noticeOptions, offer, preset } from '../slack/pickers.ts'
+import { type Candidate, noticeOptions, offer, preset } from '../slack/pickers.ts'
 import { withSuggestions } from '../slack/router.ts'
 import { type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -24,7 +25,7 @@ export interface Thing<Item extends { id: string }> {
   /** The command that lists them: `ip list`. */
   listedBy: string
   /** The list that is shared. Throws as the list of the account API does. */
-  list(app: App): Promise<Item[]>
+  list(app: App): Promise<List<Item>>
   /** What people call it. Undefined if the account API shows nothing but its id. */
   nameOf(item: Known<Item>): string | undefined
   /** Whether people may mean it by what they typed. Default: its name, in upper or lower case. */
@@ -78,11 +79,12 @@ async function readById<Item extends { id: string }>(
 }
 
 async function findByName<Item extends { id: string }>(app: App, thing: Thing<Item>, typed: string): Promise<Item[]> {
-  const all = await thing.list(app)
+  const list = await thing.list(app)
+  const all = requireUncut(list)
   const byId = all.filter(({ id }) => id === typed)
   const isCalled = thing.isCalled?.bind(thing) ?? ((item: Item) => sameName(thing.nameOf(item) ?? '', typed))
   const found = byId.length > 0 ? byId : all.filter((item) => isCalled(item, typed))
-  if (found.length === 0) throwIfOld(leftOutOf(all))
+  if (found.length === 0) throwIfOld(list)
   return found
 }
 
@@ -97,7 +99,7 @@ export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
 /** Waits for a search for these things. If nothing has the typed name, throws a Refusal with names that were probably meant. */
 export function suggesting<T>(app: App, things: AnyThing[], command: string, work: Promise<T>): Promise<T> {
   const sources = things.map((thing) => {
-    const names = async () => (await asFarAsRead(thing.list(app))).items.map((item) => thing.nameOf(item))
+    const names = async () => (await thing.list(app)).items.map((item) => thing.nameOf(item))
     return [thing.one, { names, list: `${command} ${thing.listedBy}` }]
   })
   return withSuggestions(work, Object.fromEntries(sources))
@@ -110,14 +112,26 @@ export async function offerThings<Item extends { id: string }>(
   typed: string,
   fits: (item: Item) => boolean = () => true,
 ): Promise<Choices> {
-  const { items, ...missing } = await asFarAsRead(thing.list(app))
+  const list = await thing.list(app)
   const whyNot = (item: Item) => thing.whyLeftOut?.(app, item)
-  const fitting = [...candidatesOf(items, thing.candidate)].filter(([item]) => fits(item))
+  const fitting = candidatesOf(thing, list.items).filter(([item]) => fits(item))
   const offered = fitting.flatMap(([item, candidate]) => (whyNot(item) === undefined ? [candidate] : []))
-  const choices = offer(offered, typed, missing)
+  const choices = offer(offered, typed, list)
   if (choices.options.length > 0) return choices
   const [meant] = fitting.find(([item, candidate]) => whyNot(item) && offer([candidate], typed).options.length > 0) ?? []
   return meant ? noticeOptions(`${thing.nameOf(meant) ?? meant.id} can't be chosen. ${whyNot(meant)}`) : choices
+}
+
+const candidatesMade = new Map<AnyThing, { items: unknown[]; candidates: (readonly [item: unknown, candidate: Candidate])[] }>()
+
+/** In the order of their texts. Keeps those of the latest list: Slack requests options at every keystroke, and a list can hold 20,000 items. */
+export function candidatesOf<Item extends { id: string }>(thing: Thing<Item>, items: Item[]): (readonly [Item, Candidate])[] {
+  const kept = candidatesMade.get(thing)
+  if (kept?.items === items) return kept.candidates as (readonly [Item, Candidate])[]
+  const made = items.map((item) => [item, thing.candidate(item)] as const)
+  const candidates = made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text))
+  candidatesMade.set(thing, { items, candidates })
+  return candidates
 }
 
 export function optionOf<Item extends { id: string }>(thing: Thing<Item>, item: Known<Item>) {
@@ -164,7 +178,11 @@ export async function findOption<Item extends { id: string }>(
 const nameMs = 1_500
 
 export async function optionById<Item extends { id: string }>(app: App, thing: Thing<Item>, id: string) {
-  const listed = findInList(thing.list(app), (item) => item.id === id).catch(() => undefined)
-  const item = await withinOr(nameMs, listed, undefined)
+  const list = await withinOr(
+    nameMs,
+    thing.list(app).catch(() => undefined),
+    undefined,
+  )
+  const item = list?.items.find((each) => each.id === id)
   return preset({ text: (item && thing.nameOf(item)) ?? id, value: id })
 }

@@ -1,8 +1,9 @@
 import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, isOwnKey, type Server, type VirtualMachine } from '../account/objects.ts'
-import { asFarAsRead, nothingIfAbsent } from '../account/resource.ts'
+import { nothingIfAbsent, requireUncut } from '../account/resource.ts'
 import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
+import type { List } from '../domain/list.ts'
 import { sameName } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
 import type { Thing } from './thing.ts'
@@ -114,24 +115,24 @@ export interface ServerNeeds {
 }
 
 /** Returns all servers as the account shows them now, if few reads are enough and the account answers. */
-export async function allServers({ lists }: ServerNeeds): Promise<Server[] | undefined> {
+export async function allServers({ lists }: ServerNeeds): Promise<List<Server> | undefined> {
   if (!lists?.isShort('servers')) return undefined
-  const { items, cut, old } = await asFarAsRead(lists.servers()).catch(() => ({ items: [], cut: true, old: undefined }))
-  return cut || old ? undefined : items
+  const all = await lists.servers().catch(() => undefined)
+  return all?.cut || all?.old ? undefined : all
 }
 
 /** Finds a server by its id or else by its hostname, which the account API finds without its whole list. Throws as its reads do. */
 export async function findServers(app: ServerNeeds, typed: string, signal?: AbortSignal): Promise<Server[]> {
   const named = (found: Server[]) => found.filter(({ hostname }) => sameName(hostname ?? '', typed))
-  const all = (await allServers(app)) ?? []
+  const all = (await allServers(app))?.items ?? []
   const byId = all.filter(({ id }) => id === typed)
   const listed = byId.length > 0 ? byId : named(all)
   if (listed.length > 0) return listed
   const read = isServerId(typed) ? await app.account.servers.get(typed, { signal }).catch(nothingIfAbsent) : undefined
-  const found = read ? [read] : named(await app.account.servers.list({ hostname: typed, signal }))
+  const found = read ? [read] : named(requireUncut(await app.account.servers.list({ hostname: typed, signal })))
   if (found.length > 0 || !app.lists) return found
   // The account may find a hostname only as it is written.
-  return named((await asFarAsRead(app.lists.servers()).catch(() => ({ items: [] }))).items)
+  return named((await app.lists.servers().catch(() => undefined))?.items ?? [])
 }
 
 function isServerId(typed: string): boolean {

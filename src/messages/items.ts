@@ -4,7 +4,7 @@ import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domai
 import type { Catalog, Opened } from '../requests/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
-import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { endingWords, explainAll, whyWords } from './refusals.ts'
 import { span, stateWords } from './words.ts'
 
@@ -28,18 +28,18 @@ export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Ca
 /** The most reasons beside the items of a request message. The table in the thread has them all. */
 const mostReasons = 5
 
-const states: Record<ItemView['state'] | 'unsure', { mark: string; words: string }> = {
-  waiting: { mark: ':white_circle:', words: 'waiting' },
-  starting: { mark: ':arrow_forward:', words: 'sending' },
-  tracking: { mark: ':arrows_counterclockwise:', words: 'moving' },
-  done: { mark: ':large_green_circle:', words: 'moved' },
-  failed: { mark: ':red_circle:', words: 'failed' },
-  superseded: { mark: ':large_orange_circle:', words: 'superseded' },
-  'not-started': { mark: ':red_circle:', words: 'not started' },
-  untracked: { mark: ':grey_question:', words: 'sent, not tracked' },
-  unknown: { mark: ':grey_question:', words: 'unknown' },
+const states: Record<ItemView['state'] | 'unsure', string> = {
+  waiting: 'waiting',
+  starting: 'sending',
+  tracking: 'moving',
+  done: 'moved',
+  failed: 'failed',
+  superseded: 'superseded',
+  'not-started': 'not started',
+  untracked: 'sent, not tracked',
+  unknown: 'unknown',
   // Stands for one that was sent while nobody knows its state: its request is no longer tracked, or the account API does not answer.
-  unsure: { mark: ':grey_question:', words: 'sent, status unknown' },
+  unsure: 'sent, status unknown',
 }
 
 interface WithItems extends Pick<Request, 'state'> {
@@ -121,11 +121,9 @@ export function underwayNames(items: ItemView[]): Mrkdwn {
 function stateLine(state: keyof typeof states, item: ItemView, tellsWhy = true): Mrkdwn {
   const late = item.lateAt !== undefined && item.endedAt === undefined ? ', late' : ''
   const why = tellsWhy ? whyNotDone(item) : undefined
-  const { mark, words } = states[state]
   // Most reasons begin with the address.
-  if (why?.text.startsWith(item.name) || why?.text.startsWith(code(item.name).text))
-    return mrkdwn`${ownWords(mark)} ${capitalised(words)}: ${why}`
-  return mrkdwn`${ownWords(mark)} ${code(item.name)}  ${words}${late}${why ? mrkdwn`. ${why}` : ''}`
+  if (why?.text.startsWith(item.name) || why?.text.startsWith(code(item.name).text)) return mrkdwn`${capitalised(states[state])}: ${why}`
+  return mrkdwn`${code(item.name)}  ${states[state]}${late}${why ? mrkdwn`. ${why}` : ''}`
 }
 
 function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
@@ -135,7 +133,7 @@ function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
 
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
-  { header: 'Outcome', cell: ({ state }) => states[state].words },
+  { header: 'Outcome', cell: ({ state }) => states[state] },
   { header: 'Took', cell: timeTaken, ifAny: true },
   { header: 'Why', cell: whyNotDone, ifAny: true },
 ]

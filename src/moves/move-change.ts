@@ -1,6 +1,6 @@
 import type { AccountApi } from '../account/client.ts'
 import type { ElasticIp, Server } from '../account/objects.ts'
-import { asFarAsRead, findInList, type ReadList, readOrRefuse } from '../account/resource.ts'
+import { findInList, readOrRefuse, requireUncut } from '../account/resource.ts'
 import { type Named, type ProjectRef, placeFact } from '../domain/account.ts'
 import type { Change, Description, IdFact, Preflight, PreflightOptions } from '../domain/change.ts'
 import { ApiError } from '../domain/errors.ts'
@@ -65,12 +65,12 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     look: async (wanted, { signal }) => {
       // Beyond so many pages, it costs less to read the rest alone.
       const pages = Math.ceil(wanted.length / 4)
-      const { items } = await asFarAsRead(app.account.elasticIps.list({ pages, wanted, signal }))
+      const { items } = await app.account.elasticIps.list({ pages, wanted, signal })
       return new Map(items.map((item) => [item.id, item]))
     },
     underwayNow: {
       list: async ({ signal }) => {
-        const moving = await app.account.elasticIps.list({ status: 'moving', signal })
+        const moving = requireUncut(await app.account.elasticIps.list({ status: 'moving', signal }))
         // *Shown*, because during a move a read may show the old server or the target.
         return moving.map(({ id, address, server }) => `${address} (${id}), shown on ${server?.hostname ?? server?.id ?? 'no server'}`)
       },
@@ -120,7 +120,7 @@ export async function readServer(
   id: string,
   { shared, signal }: { shared: boolean; signal: AbortSignal | undefined },
 ): Promise<Server> {
-  const listed = shared ? (await allServers(app))?.find((server) => server.id === id) : undefined
+  const listed = shared ? (await allServers(app))?.items.find((server) => server.id === id) : undefined
   return listed ?? app.account.servers.get(id, { signal })
 }
 
@@ -132,10 +132,7 @@ export async function readNamesakes(
 ): Promise<{ warnings: MoveFinding[]; unchecked: MoveFinding[] }> {
   const hostname = target?.hostname
   if (!target || hostname === undefined) return { warnings: [], unchecked: [] }
-  const readNamed = async (): Promise<ReadList<Server>> => {
-    const all = await allServers(app)
-    return all ? { items: all } : asFarAsRead(app.account.servers.list({ hostname, signal }))
-  }
+  const readNamed = async () => (await allServers(app)) ?? app.account.servers.list({ hostname, signal })
   const read = await readBriefly(readNamed())
   const warnings = namesakeWarnings(target, read?.items ?? [])
   const isOpen = warnings.length === 0 && (read === undefined || read.cut !== undefined)
@@ -148,7 +145,7 @@ async function readAlone({ account: { elasticIps } }: MoveNeeds, id: string, sig
     return await elasticIps.get(id, { signal })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
-    return (await findInList(elasticIps.list(), (elasticIp) => elasticIp.id === id)) ?? 'gone'
+    return findInList(await elasticIps.list(), (elasticIp) => elasticIp.id === id) ?? 'gone'
   }
 }
 

@@ -83,6 +83,11 @@ function answer(response: ServerResponse, { status, type, body }: Page): void {
   response.end(body)
 }
 
+/** A problem in Lockkeeper's own words. Messages of other errors are cut. */
+export class CheckProblem extends Error {
+  override name = 'CheckProblem'
+}
+
 /** Throws an Error with a sentence for operators if the dependency has a problem. May return a note although it has none. */
 // biome-ignore lint/suspicious/noConfusingVoidType: most checks return nothing.
 export type Check = () => Promise<string | undefined | void>
@@ -131,7 +136,7 @@ export function createStatus<Name extends string>(
 async function runCheck(check: Check): Promise<{ problem?: string; note?: string }> {
   const outcome = check().then(
     (note) => ({ note: note || undefined }),
-    (error: unknown) => ({ problem: scrub(describeError(error).message ?? '') || 'Failed' }),
+    (error: unknown) => ({ problem: scrub((error instanceof CheckProblem ? error : describeError(error)).message ?? '') || 'Failed' }),
   )
   return withinOr(checkDeadlineMs, outcome, { problem: `No answer within ${checkDeadlineMs / 1000} s` })
 }

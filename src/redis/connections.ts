@@ -258,7 +258,7 @@ export type RedisHealth =
   | { is: 'refuses-writes'; refusal: WriteRefusal; faults: RedisFault[] }
   /** Its user may not do everything that Lockkeeper does. */
   | { is: 'lacks-right'; right: MissingRight }
-  | { is: 'silent' }
+  | { is: 'silent'; problem?: string | undefined }
 
 /** Every step needs to write and to run scripts. Throws other errors. */
 export async function readRedisHealth({ connections, store, config }: App): Promise<RedisHealth> {
@@ -273,7 +273,7 @@ export async function readRedisHealth({ connections, store, config }: App): Prom
     if (isMissingRight(error)) return { is: 'lacks-right', right: missingRightIn(error.message, config.redis.prefix) }
     const refusal = writeRefusalOf(error.code)
     if (refusal) return { is: 'refuses-writes', refusal, faults: [] }
-    if (error.code === undefined) return { is: 'silent' }
+    if (error.code === undefined) return { is: 'silent', problem: connections.problem() }
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { turnValidMs } from '../account/budget.ts'
 import { type ApiKey, isOwnKey } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
+import { requireUncut } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { AuditNote } from '../audit/chain.ts'
 import { parseKeyName, writeKeyName } from '../domain/account.ts'
@@ -54,11 +54,8 @@ export async function tendKeyEnds(app: App, signal: AbortSignal): Promise<void> 
   if (!isUrgent && (await guardStore(() => redis.exists(mark)))) return
   await guardStore(() => redis.set(mark, '1', 'PX', againMs))
   try {
-    const reading = inLane(over.length + settling.length > 0 ? 'retract' : 'background', () =>
-      asFarAsRead(app.account.apiKeys.list({ signal })),
-    )
-    const { items: listed, cut, unreadable } = await reading
-    const isWhole = !cut && !unreadable
+    const reading = inLane(over.length + settling.length > 0 ? 'retract' : 'background', () => app.account.apiKeys.list({ signal }))
+    const { items: listed, isWhole } = await reading
     for (const one of settling) await inLane('retract', () => settlePending(app, one, { listed, isWhole }))
     const gone = isWhole ? await noteGone(app, ends, { listed, now }) : new Set(idsOf([...ends.values()].filter((each) => each.gone)))
     for (const { key, told } of calls) if (!gone.has(key.keyId)) await tell(app, shownAs(key, listed), told)
@@ -183,7 +180,7 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
     }
   }
   const wereListed = listed.some(({ id }) => deleted.has(id))
-  const remaining = new Set((wereListed ? await app.account.apiKeys.list({ signal }) : listed).map(({ id }) => id))
+  const remaining = new Set((wereListed ? requireUncut(await app.account.apiKeys.list({ signal })) : listed).map(({ id }) => id))
   const isOver = ({ keyId }: KeyEnd) => deleted.has(keyId) && !remaining.has(keyId)
   for (const record of over.filter(isOver)) {
     // Otherwise somebody has deleted it before.

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, ElasticIp } from '../account/objects.ts'
-import { asFarAsRead } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import type { AuditEntry } from '../audit/chain.ts'
 import { findEntries } from '../audit/find.ts'
 import { isBgp } from '../domain/account.ts'
+import type { List } from '../domain/list.ts'
 import { type ComparedList, comparedLists, compareLists, Difference, explains, OutsideMessage, type Row, Seen } from '../domain/outside.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { changesWords } from '../messages/outside.ts'
@@ -124,12 +124,12 @@ interface ReadRows {
 
 /** The shared copy, if that is fresh. Undefined if the list could not be read, or not to its end: the next turn reads the other one. */
 async function readRows({ lists }: App, list: ComparedList, now: number): Promise<ReadRows | undefined> {
-  const { items, cut, old, unreadable, at } = await asFarAsRead<ElasticIp | ApiKey>(lists[list]())
+  const { items, cut, old, isWhole, readAt = old ? undefined : now }: List<ElasticIp | ApiKey> = await lists[list]()
   // An older copy counts if it is newer than the last one. Without Redis its time is unknown.
-  if (cut || (old && at === undefined)) return undefined
+  if (cut || readAt === undefined) return undefined
   // From 20 items on, the next page is read to find the end.
   const reads = list === 'elasticIps' && items.length >= 20 ? Math.ceil(items.length / 100) + 1 : 1
-  return { list, at: at ?? now, reads, isWhole: !unreadable, rows: items.map((item) => ('address' in item ? rowOf(item) : keyRow(item))) }
+  return { list, at: readAt, reads, isWhole, rows: items.map((item) => ('address' in item ? rowOf(item) : keyRow(item))) }
 }
 
 /** While an address moves, its server is no fact: the end of the move shows where it is. */

@@ -7,7 +7,7 @@ import { inLane } from '../domain/lane.ts'
 import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
 import { WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
-import { createWatchdog, type Watch, workerSeenMs, workerSilenceMs } from './watches.ts'
+import { createWatchdog, type Watch, workerSeenMs } from './watches.ts'
 
 /** Work that all workers together do once in its time, in the lane `background`. */
 export interface Work {
@@ -159,21 +159,6 @@ export function createWorker(
   }
 
   return { start, stop }
-}
-
-/** Throws an Error with a sentence for operators. Decides by due times, because a worker that hangs may still report that it is running. */
-export async function checkProgress({ store, queues }: App): Promise<void> {
-  const overdueMs = Math.max(workerSilenceMs, queues.pollIntervalMs * 6)
-  // Only requests that are long overdue count, because the first tick after a start takes a moment.
-  const [isOverdue, silentMs, workers] = await Promise.all([
-    store.isOverdue(overdueMs),
-    store.sinceLastTickMs(),
-    store.workersSeen(workerSilenceMs),
-  ])
-  if (workers === 0) throw new Error(`No worker has run for ${workerSilenceMs / 1_000} s`)
-  if (!isOverdue || silentMs <= overdueMs) return
-  const lastTick = Number.isFinite(silentMs) ? `the last tick was ${Math.round(silentMs / 1_000)} s ago` : 'there has been no tick yet'
-  throw new Error(`Something is due, and ${lastTick}`)
 }
 
 export async function progressFigures(app: App) {

@@ -183,7 +183,7 @@ export function keepForm(view: unknown, words: Mrkdwn): ViewResponseAction {
  * The client of @slack/socket-mode 3.1 throws at an envelope of the Events API without an event, as in `app_rate_limited`, and the unhandled
  * rejection ends the process. Given again under another type, it is accepted and acknowledged.
  */
-export function readEveryEnvelope({ client }: SocketModeReceiver): void {
+function readEveryEnvelope({ client }: SocketModeReceiver): void {
   const [accept] = client.listeners('ws_message') as ((data: string | ArrayBuffer, isBinary: boolean) => Promise<void>)[]
   if (!accept) throw new Error('the Socket Mode client has no listener for its messages')
   client.removeAllListeners('ws_message')

@@ -5,7 +5,7 @@ import type { Mrkdwn } from './text.ts'
 import { isContentRefused, type Message } from './web-api.ts'
 
 /** A message with a data table, and the same content without it for where Slack does not take it. */
-export interface TableMessage {
+interface TableMessage {
   table: Message
   instead: Message
 }

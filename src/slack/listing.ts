@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
-import type { Missing } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
 import { formatDuration, inNaturalOrder, someOf } from '../domain/text.ts'
 import { actionsFor, button, context, message, wholeSection } from './blocks.ts'
 import { toUserMessage } from './errors.ts'
@@ -120,12 +120,12 @@ function pageButtons(
 }
 
 /** `words` filter the list: items being provisioned have no facts yet that these could match, so a filtered list does not mention them. */
-export function cutNotes(missing: Missing, count: number, words: string[]): Mrkdwn[] {
-  const { cut, unreadable = 0, unready = 0 } = missing
-  const notes = oldNotes(missing)
+export function cutNotes(list: List<unknown>, words: string[]): Mrkdwn[] {
+  const { items, cut, unreadable = 0, unready = 0 } = list
+  const notes = oldNotes(list)
   if (cut !== undefined)
     notes.push(
-      mrkdwn`:warning: *This list is incomplete:* ${cut === 'time' ? 'the account API took too long' : "the account's list is too long"}. The first ${count} were read and searched. Others may exist.`,
+      mrkdwn`:warning: *This list is incomplete:* ${cut === 'time' ? 'the account API took too long' : "the account's list is too long"}. The first ${items.length} were read and searched. Others may exist.`,
     )
   if (unreadable > 0) notes.push(mrkdwn`:warning: Not listed: ${unreadable} that couldn't be read.`)
   if (unready > 0 && words.length === 0)
@@ -134,15 +134,14 @@ export function cutNotes(missing: Missing, count: number, words: string[]): Mrkd
 }
 
 /** Says how old an earlier copy of a list is, and why it could not be read again: `As of 40 s ago. The account allows 60 reads a minute. …` */
-export function oldNotes({ old }: Missing): Mrkdwn[] {
+export function oldNotes({ old }: Pick<List<unknown>, 'old'>): Mrkdwn[] {
   if (!old) return []
   const why = old.because === undefined ? 'The account API takes longer than usual.' : toUserMessage(old.because)
   return [mrkdwn`:hourglass: *As of ${formatDuration(old.agoMs)} ago.* ${why ?? ''}`]
 }
 
 interface Filter<T> extends Pick<Listing, 'notes'>, Counted {
-  all: T[]
-  missing?: Missing | undefined
+  list: List<T>
   textsOf: (item: T) => unknown[]
   /** The code of an item's site, which an answer without rows names. */
   siteOf?: (item: T) => string | undefined
@@ -158,14 +157,15 @@ type FilterParts<T> = Filter<T> & (ItemRows<T> | { row: (item: T) => Mrkdwn })
 export const mostRows = 1_000
 
 export function filteredListing<T>(given: FilterParts<T>): Listing {
-  const { all, missing = {}, words, textsOf, siteOf, order, none, notes = [] } = given
+  const { list, words, textsOf, siteOf, order, none, notes = [] } = given
+  const all = list.items
   const found = all.filter((item) => containsWords(textsOf(item), words)).toSorted(order)
   const listed = found.slice(0, mostRows)
   return {
     title: filteredTitle(found.length, given),
     ...('row' in given ? { rows: listed.map(given.row) } : itemRows(listed, given)),
-    notes: [...cutNotes(missing, all.length, words), ...notes, ...unlisted(found.length)],
-    isOld: missing.old !== undefined,
+    notes: [...cutNotes(list, words), ...notes, ...unlisted(found.length)],
+    isOld: list.old !== undefined,
     empty:
       words.length > 0 && all.length > 0
         ? mrkdwn`${noneFits(all.length, given)} Use other words.${siteOf ? sitesInList(all.map(siteOf)) : ''}`

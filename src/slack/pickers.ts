@@ -1,6 +1,7 @@
 import type { Checkboxes, ExternalSelect, PlainTextOption, RadioButtons, StaticSelect } from '@slack/web-api'
-import { AccountLimitError, type Missing } from '../domain/errors.ts'
-import { formatDuration, inNaturalOrder } from '../domain/text.ts'
+import { AccountLimitError } from '../domain/errors.ts'
+import type { List } from '../domain/list.ts'
+import { formatDuration } from '../domain/text.ts'
 import { option } from './blocks.ts'
 import { longestOptionValue } from './fit.ts'
 import { type Choices, notAChoice } from './interactions.ts'
@@ -18,20 +19,8 @@ export interface Candidate {
   terms: (string | undefined)[]
 }
 
-const candidatesByList = new WeakMap<unknown[], Map<unknown, Candidate>>()
-
-/** Kept as long as the list, in the order of their texts: Slack requests options at every keystroke, and a list can hold 20,000 items. */
-export function candidatesOf<T>(all: T[], toCandidate: (item: T) => Candidate): Map<T, Candidate> {
-  const kept = candidatesByList.get(all) as Map<T, Candidate> | undefined
-  if (kept) return kept
-  const made = all.map((item) => [item, toCandidate(item)] as const)
-  const candidates = new Map(made.toSorted(([, a], [, b]) => inNaturalOrder(a.text, b.text)))
-  candidatesByList.set(all, candidates)
-  return candidates
-}
-
 /** Those that contain every typed word. An id that is too long for Slack is not offered, and can still be typed as an argument. */
-export function offer(candidates: Candidate[], typed: string, { old, cut }: Missing = {}): Choices {
+export function offer(candidates: Candidate[], typed: string, { old, cut }: Pick<List<unknown>, 'old' | 'cut'> = {}): Choices {
   const words = parseWords(typed.toLowerCase())
   if (words.length > mostWords) return noticeOptions(`Too many words: use up to ${mostWords}.`)
   const fits = candidates.filter(({ value, text, description, terms }) => {
@@ -47,7 +36,7 @@ export function offer(candidates: Candidate[], typed: string, { old, cut }: Miss
 }
 
 /** Says how old an earlier list is, in as few words as the label of a group of options has room for. */
-function oldWords({ agoMs, because }: NonNullable<Missing['old']>): string {
+function oldWords({ agoMs, because }: NonNullable<List<unknown>['old']>): string {
   const as = `As of ${formatDuration(agoMs)} ago.`
   if (!(because instanceof AccountLimitError)) return as
   return `${as} ${because.share === undefined ? "The account's" : 'Your'} limit is over in ${formatDuration(because.waitMs)}.`

@@ -128,7 +128,7 @@ interface HelpFor {
 }
 
 /** Lists the commands in groups, a line each, with the buttons that open forms. Those that the person may not use are only named. */
-export function helpMessage(commands: Command[], help: HelpFor): Message {
+function helpMessage(commands: Command[], help: HelpFor): Message {
   const { name, allowed } = help
   const usable = commands.filter(({ need }) => allowed.includes(need))
   const byGroup = groups.map((group) => ({ title: mrkdwn`*${group}*`, members: usable.filter((command) => command.group === group) }))
@@ -277,7 +277,7 @@ async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: st
 }
 
 /** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
-export interface NameSource {
+interface NameSource {
   names: () => Promise<(string | undefined)[]>
   list: string
 }

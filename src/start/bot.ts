@@ -1,4 +1,6 @@
 import type { App } from '../app.ts'
+import { plainWords } from '../checks/check.ts'
+import { otherStateKey } from '../checks/redis.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
@@ -109,7 +111,7 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     async workerProblem() {
       const result = await status.run('worker')
-      return result.ok ? undefined : result.problem
+      return result.ok ? undefined : `Workers: ${result.problem}`
     },
     clockProblem: atMostEvery(10_000, () => clockProblem(people)),
     disconnect: () => disconnect({ people, jobs }),
@@ -148,8 +150,7 @@ async function reachRedis(app: App, dataLossMark: Watch): Promise<void> {
   } catch (error) {
     throw error instanceof StoreUnavailableError ? connections.startProblem(error) : error
   }
-  const text = 'The process that started last with this REDIS_PREFIX signs with a key that this process does not have'
-  log.warn({ code: 'signing-keys-differ' }, text)
+  log.warn({ code: 'signing-keys-differ' }, plainWords(otherStateKey))
 }
 
 async function checkKey(app: App): Promise<void> {

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { AccountLimitError, ApiContractError, ApiError, isKeyRefused, refusesWrites } from '../domain/errors.ts'
+import { type CallEnd, judgeCall, keyRefused } from '../checks/account.ts'
+import { type Found, plainWords } from '../checks/check.ts'
+import { freezeOfOtherKey, judgeClock, judgeRedis, judgeStateKey, judgeWorkers, readStateKey, readWorkers } from '../checks/redis.ts'
+import { AccountLimitError, ApiContractError, ApiError, ApiUnreachableError, isKeyRefused } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
-import { atMostEvery, type Check, shareRuns } from '../ops/health.ts'
+import { atMostEvery, type Check, CheckProblem, shareRuns } from '../ops/health.ts'
 import { guardStore } from '../redis/connect.ts'
-import { clockAheadOfRedisMs, clockWrongMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
+import { clockAheadOfRedisMs, type RedisHealth, readRedisHealth } from '../redis/connections.ts'
 import { claim } from '../redis/scripts.ts'
 import { readEnds } from '../requests/key-ends.ts'
-import { checkProgress } from '../requests/worker.ts'
+import { workerSilenceMs } from '../requests/watches.ts'
 import { maxOffSeconds } from '../slack/http-receiver.ts'
 
 // However often `/status` is read. Each time spends a call of Slack or a read of the account. A monitor that reads the page every minute gets a new
@@ -22,30 +25,33 @@ const accountKeptMs = 10 * 60_000
 /** The next try if no read was free. It costs none. */
 const limitedMs = 5_000
 
+/** Throws what a check of the doctor finds, in its words. */
+function requireRight(found: Found | undefined): void {
+  if (found?.is === 'wrong') throw new CheckProblem(plainWords(found))
+}
+
 /** Sentences for operators, without details of a failed call, which can be secret. */
 export function statusChecks(app: App) {
-  const { connections, slack, config } = app
+  const { slack, config } = app
   const health = shareRuns(() => readRedisHealth(app))
+  const isStoring = ({ is }: RedisHealth) => is === 'safe' || is === 'unsafe'
 
   /** Runs a check of what is known only while Redis answers and stores. */
   const whileStored =
     <T>(run: (found: RedisHealth) => Promise<T>) =>
     async () => {
       const found = await health()
-      const why = notStored(found)
-      if (why) throw new Error(`Unknown while ${why}`)
+      if (!isStoring(found)) throw new Error('Unknown while the check of Redis fails')
       return run(found)
     }
 
   return {
     redis: async () => {
       const found = await health()
-      const problem = found.is === 'silent' ? connections.problem() : undefined
-      if (found.is === 'refuses-writes') throw new Error(refusesWrites(found.refusal))
-      if (notStored(found)) throw new Error(`${notStored(found)}${problem ? ` (${problem})` : ''}`)
+      if (!isStoring(found)) requireRight(judgeRedis(found))
     },
     redisSettings: whileStored(async (found) => {
-      if (found.is === 'unsafe' && !config.redis.allowVolatile) throw new Error(found.faults.map(({ words }) => words).join(' '))
+      if (!config.redis.allowVolatile) requireRight(judgeRedis(found))
     }),
     slack: atMostEvery(slackEveryMs, async () => void (await slack.identity.fetch())),
     slackSignature: async () => {
@@ -53,28 +59,23 @@ export function statusChecks(app: App) {
         throw new Error('The last request that named this workspace had a wrong signature. Check SLACK_SIGNING_SECRET')
     },
     stateKey: whileStored(async () => {
-      const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
-      const ofLastStart = await guardStore(() => app.redis.get(app.keys.signingKeyMark))
-      if (ofLastStart !== null && !keyring.knows(ofLastStart))
-        throw new Error(
-          'The process that started last signs with a key that this one lacks. Give both the same STATE_KEY, and restart them',
-        )
+      requireRight(judgeStateKey(await readStateKey(app)))
       const freeze = await app.freezes.read()
-      if (freeze.isUnreadable)
-        throw new Error('This process starts no change: it lacks the key with which the record of freezes is signed. Check STATE_KEY')
+      if (freeze.isUnreadable) requireRight(freezeOfOtherKey)
+      const keyring = createKeyring(config.signingSecrets, { purpose: 'requests', prefix: config.redis.prefix })
       return config.signingSecrets.length > 1 ? olderSignatures(app, keyring.isCurrent, freeze.text) : undefined
     }),
     accountApi: whileStored(createAccountCheck(app)),
-    worker: whileStored(() => checkProgress(app)),
-    clock: whileStored(async () => {
-      const aheadMs = await clockAheadOfRedisMs(app)
-      if (Math.abs(aheadMs) < clockWrongMs) return
-      const effect = refusesByClock(app)
-        ? `From ${formatDuration(mostOffMs)}, requests from Slack are refused`
-        : 'Deadlines use the clock of Redis'
-      throw new Error(`The clock of this machine is ${clockWords(aheadMs)} Redis. ${effect}. Check NTP on both`)
-    }),
+    worker: whileStored(async () => requireRight(judgeWorkers(await readProgress(app)))),
+    clock: whileStored(async () => requireRight(judgeClock(await clockAheadOfRedisMs(app), 'Redis'))),
   } satisfies Record<string, Check>
+}
+
+/** Only what is long overdue counts, because the first tick after a pause takes a moment. A worker that hangs may still report that it runs. */
+export async function readProgress(app: Pick<App, 'store' | 'queues'>) {
+  const overdueMs = Math.max(workerSilenceMs, app.queues.pollIntervalMs * 6)
+  const read = await readWorkers(app, { overdueMs, silenceMs: workerSilenceMs })
+  return { ...read, overdue: read.overdue && read.lastTickMs > overdueMs }
 }
 
 /** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
@@ -99,22 +100,12 @@ function refusesByClock({ config: { role, slack } }: App): boolean {
   return role !== 'worker' && slack.appToken === undefined
 }
 
-function clockWords(aheadMs: number): string {
-  return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`
-}
-
 /** Returns why Slack's requests are refused by their time. If Slack does not confirm it, the clock of Redis is wrong, for all replicas. */
 export async function clockProblem(app: App): Promise<string | undefined> {
   const isOff = (aheadMs: number | undefined) => aheadMs !== undefined && Math.abs(aheadMs) > mostOffMs
   if (!refusesByClock(app) || !isOff(await clockAheadOfRedisMs(app).catch(() => undefined))) return undefined
   const aheadMs = await app.slack.probe.clockAheadMs(AbortSignal.timeout(1_000)).catch(() => undefined)
-  return isOff(aheadMs) ? `the clock is ${clockWords(aheadMs ?? 0)} Slack, so requests from Slack are refused` : undefined
-}
-
-function notStored({ is }: RedisHealth): string | undefined {
-  if (is === 'silent') return "Redis isn't responding"
-  if (is === 'lacks-right') return 'Redis refuses the command (NOPERM)'
-  return is === 'refuses-writes' ? 'Redis refuses writes' : undefined
+  return isOff(aheadMs) ? plainWords(judgeClock(aheadMs, 'Slack')) : undefined
 }
 
 /** `at`: by Redis' clock. */
@@ -122,6 +113,8 @@ const AccountCheck = z.object({
   at: z.number(),
   status: z.union([z.number(), z.enum(['unreachable', 'contract'])]),
   isKeyRefused: z.boolean().optional(),
+  /** Of the connection. */
+  problem: z.string().optional(),
 })
 type Answer = Omit<z.infer<typeof AccountCheck>, 'at'>
 
@@ -145,10 +138,10 @@ function createAccountCheck(app: App): Check {
     const last = text === null ? undefined : AccountCheck.parse(JSON.parse(text))
     if (last && last.at !== notedAt) metrics.checkedElsewhere('account-api', last.status)
     notedAt = last?.at ?? 0
-    if (last && isProblem(last)) throw new Error(accountProblem(last))
+    if (last) requireAccount(last)
     if (metrics.failing('account-api') !== undefined) await askForItself().catch(() => undefined)
     const status = metrics.failing('account-api')
-    if (status !== undefined) throw new Error(accountProblem({ status }))
+    if (status !== undefined) requireAccount({ status: status as CallEnd })
     if (!last) return `Not checked in the last ${formatDuration(accountKeptMs)}`
     return now - last.at > 60_000 ? `Not checked for ${formatDuration(now - last.at)}` : undefined
   }
@@ -163,17 +156,13 @@ async function askAccount({ account }: App): Promise<Answer> {
     if (error instanceof AccountLimitError && !error.answered) throw error
     if (error instanceof AccountLimitError) return { status: 429 }
     if (error instanceof ApiError) return { status: error.status, isKeyRefused: isKeyRefused(error) }
-    return { status: error instanceof ApiContractError ? 'contract' : 'unreachable' }
+    if (error instanceof ApiContractError) return { status: 'contract' }
+    return { status: 'unreachable', problem: error instanceof ApiUnreachableError ? error.problem : undefined }
   }
 }
 
 /** A limit is no problem. */
-function isProblem({ status }: Answer): boolean {
-  return status !== 200 && status !== 429
-}
-
-function accountProblem({ status, isKeyRefused: isRefused }: { status: number | string; isKeyRefused?: boolean }): string {
-  if (isRefused) return `The account API rejects INFRA_API_KEY (${status})`
-  if (status === 'contract') return 'The account API returned something unreadable'
-  return status === 'unreachable' ? "The account API isn't responding" : `The account API returned an error (${status})`
+function requireAccount({ status, isKeyRefused: isRefused, problem }: Answer): void {
+  if (isRefused && typeof status === 'number') requireRight(keyRefused(status))
+  if (status !== 429) requireRight(judgeCall(status, problem))
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account/client.ts'
 import { createInventory, type ListName } from '../../src/account/inventory.ts'
-import { asFarAsRead, findInList } from '../../src/account/resource.ts'
-import { AccountLimitError, ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
+import { findInList } from '../../src/account/resource.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import type { List } from '../../src/domain/list.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { secretsOf } from '../requests/signatures-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 
 const limited = new AccountLimitError({ operation: 'servers.list', kind: 'read', waitMs: 20_000, perMinute: 60, answered: false })
 const away = new ApiUnreachableError({ operation: 'servers.list', requestSent: 'no', problem: 'ECONNREFUSED' })
@@ -13,10 +15,12 @@ const away = new ApiUnreachableError({ operation: 'servers.list', requestSent: '
 /** Processes that share one Redis, over an account whose reads the test answers. Its clock is that of the processes. */
 function setUp() {
   const { redis, keys, prefix } = connectTestRedis()
-  const reads: { answer: (names: string[]) => void; fail: (error: unknown) => void }[] = []
+  const reads: { answer: (names: string[], missing?: Partial<List<unknown>>) => void; fail: (error: unknown) => void }[] = []
   const list = () =>
-    new Promise<unknown[]>((resolve, reject) => {
-      reads.push({ answer: (names) => resolve(names.map((id) => ({ id, hostname: undefined }))), fail: reject })
+    new Promise<List<unknown>>((resolve, reject) => {
+      const answer = (names: string[], missing = {}) =>
+        resolve({ ...wholeList(names.map((id) => ({ id, hostname: undefined }))), ...missing })
+      reads.push({ answer, fail: reject })
     })
   const names: ListName[] = ['elasticIps', 'servers', 'virtualMachines', 'plans', 'baselines', 'apiKeys']
   const accountApi = Object.fromEntries(names.map((name) => [name, { list }])) as unknown as AccountApi
@@ -31,7 +35,7 @@ function setUp() {
       keyring: createKeyring(secretsOf(secret), { purpose: 'records', prefix }),
       now,
     })
-    const ids = async () => (await inventory.servers()).map(({ id }) => id)
+    const ids = async () => (await inventory.servers()).items.map(({ id }) => id)
     return { ...inventory, ids }
   }
   const nextRead = async (count: number) => {
@@ -54,7 +58,7 @@ describe('a list of the account', () => {
     const { nextRead, startWith, wait } = setUp()
     const { servers } = await startWith(['sv_1'])
     wait(20_000)
-    const found = ['sv_1', 'sv_2'].map((wanted) => findInList(servers(), ({ id }) => id === wanted))
+    const found = ['sv_1', 'sv_2'].map(async (wanted) => findInList(await servers(), ({ id }) => id === wanted))
 
     const [listed, lacking] = await Promise.allSettled([...found, nextRead(2)])
     expect(listed).toMatchObject({ status: 'fulfilled', value: { id: 'sv_1' } })
@@ -99,7 +103,7 @@ describe('a list of the account', () => {
     const process = await startWith(['sv_1'])
     wait(40_000)
 
-    const read = asFarAsRead(process.servers())
+    const read = process.servers()
     ;(await nextRead(2)).fail(error)
     expect(await read).toMatchObject({ items: [{ id: 'sv_1' }], old: { agoMs: expect.closeTo(40_000, -3), because: error } })
 
@@ -138,10 +142,11 @@ describe('a list of the account', () => {
     const { reads, nextRead, start } = setUp()
     const cut = start().servers()
     const items = [{ id: 'sv_1' }]
-    ;(await nextRead(1)).fail(new ListCutError({ operation: 'servers.list', limit: 'size', items }))
+    ;(await nextRead(1)).answer(['sv_1'], { cut: 'size', isWhole: false })
 
-    await expect(cut).rejects.toMatchObject({ name: 'ListCutError', limit: 'size', items })
-    expect(await asFarAsRead(start().servers())).toMatchObject({ cut: 'size', items })
+    const expected = { cut: 'size', isWhole: false, readAt: expect.any(Number), items }
+    expect(await cut).toMatchObject(expected)
+    expect(await start().servers()).toMatchObject(expected)
     expect(reads).toHaveLength(1)
   })
 
@@ -152,7 +157,7 @@ describe('a list of the account', () => {
     expect(await other.ids()).toEqual(['sv_1'])
 
     await process.forget('servers')
-    const read = asFarAsRead(other.servers())
+    const read = other.servers()
     ;(await nextRead(2)).fail(limited)
     expect(await read).toMatchObject({ items: [{ id: 'sv_1' }], old: { because: limited } })
     const again = process.ids()
@@ -196,7 +201,7 @@ describe('somebody with write access to Redis', () => {
 
     const machines = start().virtualMachines()
     ;(await nextRead(2)).answer(['vm_1'])
-    expect(await machines).toMatchObject([{ id: 'vm_1' }])
+    expect(await machines).toMatchObject({ items: [{ id: 'vm_1' }] })
   })
 
   test('cannot make a process forget what it knows, and an older list shows its age', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account/client.ts'
 import { UserError } from '../../src/domain/errors.ts'
+import type { List } from '../../src/domain/list.ts'
 import { anyText } from '../any-text.ts'
 import { key, type Reply, rejection, startClient } from './recording-server.ts'
 import * as sample from './wire-samples.ts'
@@ -50,7 +51,7 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown>]>([
   expect(requests).toMatchObject([{ method: 'GET', target, body: '' }])
 })
 
-test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
+test.each<[string, string, unknown, (api: AccountApi) => Promise<List<unknown>>]>([
   ['Elastic IPs by status', '/elastic_ips?filter%5Bstatus%5D=moving', sample.elasticIp, (api) => api.elasticIps.list({ status: 'moving' })],
   [
     'servers by hostname, and a typed one stays one value of the query',
@@ -67,7 +68,7 @@ test.each<[string, string, unknown, (api: AccountApi) => Promise<unknown[]>]>([
 ])('lists %s', async (_, path, item, call) => {
   const { api, requests } = await startClient(firstPage(item))
 
-  expect(await call(api)).toHaveLength(1)
+  expect((await call(api)).items).toHaveLength(1)
 
   expect(requests.map(({ target }) => target)).toEqual([`${path}&page%5Bsize%5D=100&page%5Bnumber%5D=1`])
 })

@@ -45,7 +45,7 @@ describe('the end of a list', () => {
       }, 1)
     })
 
-    expect(idsOf(await api.servers.list())).toEqual(idsOf(numbered(0, total)))
+    expect(idsOf((await api.servers.list()).items)).toEqual(idsOf(numbered(0, total)))
     expect(requests.map(pageNumber)).toEqual(Array.from({ length: count }, (_, index) => index + 1))
   })
 
@@ -54,10 +54,10 @@ describe('the end of a list', () => {
       queryOf(request).get('stats[total]') === 'count' ? { stats: { total: { count: '40' } } } : {}
     const { api, requests } = await startClient(serverWith(40, 100, total))
 
-    expect(await api.virtualMachines.list()).toHaveLength(40)
-    expect(await api.servers.list()).toHaveLength(40)
+    expect((await api.virtualMachines.list()).items).toHaveLength(40)
+    expect((await api.servers.list()).items).toHaveLength(40)
     expect(requests).toHaveLength(2)
-    expect(await api.elasticIps.list()).toHaveLength(40)
+    expect((await api.elasticIps.list()).items).toHaveLength(40)
     expect(requests).toHaveLength(4)
   })
 
@@ -69,16 +69,16 @@ describe('the end of a list', () => {
   ])('does not depend on a total that %s', async (_, stats, count) => {
     const { api, requests } = await startClient(serverWith(7, 100, () => ({ stats })))
 
-    expect(await api.virtualMachines.list()).toHaveLength(7)
+    expect((await api.virtualMachines.list()).items).toHaveLength(7)
     expect(requests).toHaveLength(count)
   })
 
   test('is found of a server that cuts pages below the documented size, as soon as it was seen to', async () => {
     const { api, requests } = await startClient(serverWith(50, 7))
 
-    expect(await api.servers.list()).toHaveLength(7)
-    expect(await inLane('background', () => api.servers.list())).toHaveLength(50)
-    expect(await api.servers.list()).toHaveLength(50)
+    expect((await api.servers.list()).items).toHaveLength(7)
+    expect((await inLane('background', () => api.servers.list())).items).toHaveLength(50)
+    expect((await api.servers.list()).items).toHaveLength(50)
     expect(requests).toHaveLength(1 + 9 + 9)
   })
 
@@ -86,7 +86,7 @@ describe('the end of a list', () => {
     const { api, requests } = await startClient(serverWith(5, 100))
     const inBackground = () => inLane('background', () => api.servers.list())
 
-    for (const read of [inBackground, inBackground, () => api.servers.list()]) expect(await read()).toHaveLength(5)
+    for (const read of [inBackground, inBackground, () => api.servers.list()]) expect((await read()).items).toHaveLength(5)
     expect(requests).toHaveLength(2 + 1 + 1)
   })
 
@@ -101,7 +101,7 @@ describe('the end of a list', () => {
           const start = Math.max(0, (number - 1) * size - (number > 1 ? skipped : 0))
           return { json: { data: numbered(start, Math.max(0, Math.min(size, total - start))) } }
         })
-        expect(new Set(idsOf(await api.servers.list()))).toEqual(new Set(idsOf(numbered(0, total))))
+        expect(new Set(idsOf((await api.servers.list()).items))).toEqual(new Set(idsOf(numbered(0, total))))
         expect(requests.length).toBeLessThanOrEqual(Math.ceil((total + skipped) / Math.min(maxPageSize, 100 - skipped)) + 2)
       }),
       { numRuns: 40 },
@@ -114,7 +114,7 @@ describe('the end of a list', () => {
   ])('is found of a server that ignores the page number and has %i items', async (count, most) => {
     const { api, requests } = await startClient(() => ({ json: { data: [...numbered(0, count), 'broken'] } }))
 
-    expect(await api.servers.list()).toHaveLength(count)
+    expect((await api.servers.list()).items).toHaveLength(count)
     expect(requests).toHaveLength(most)
   })
 })
@@ -124,7 +124,7 @@ test('reads on after a page with only invalid items', async () => {
   const pages = [broken, numbered(0, 1)]
   const { api } = await startClient((request) => ({ json: { data: pages[pageNumber(request) - 1] } }))
 
-  expect(await api.servers.list()).toHaveLength(1)
+  expect((await api.servers.list()).items).toHaveLength(1)
 })
 
 test('throws when one page fails, instead of returning part of the list', async () => {

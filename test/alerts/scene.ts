@@ -13,6 +13,7 @@ import type { Identity, Message, Posted, Where } from '../../src/slack/web-api.t
 import { fakeApp } from '../fake-app.ts'
 import { alert, delivery, type WireAlert } from '../journeys/alerts-world.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 
 export const channelId = 'C0OPS00001'
 
@@ -136,7 +137,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
 
   async function list() {
     await hooks.beforeList?.()
-    return servers
+    return wholeList(servers)
   }
 
   async function post(where: Where, { text }: Message): Promise<Posted> {

@@ -11,6 +11,7 @@ import { readInteraction } from '../../src/slack/read-interactions.ts'
 import { fakeApp } from '../fake-app.ts'
 import { ops, people, startWorld } from '../journeys/world.ts'
 import { auditSigning } from '../requests/audit-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index % 10}`)
 const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: 'site_1', name: 'Ashburn', slug: 'ASH' } }
@@ -87,7 +88,8 @@ describe('a member who lists or picks from thousands of things', () => {
     })
     const elasticIp = { id: 'eip_1', address: '203.0.113.10', status: 'active', server: { id: 'sv_499', hostname: undefined }, ...place }
 
-    const app = fakeApp({ lists: { elasticIps: async () => [elasticIp as ElasticIp], servers: async () => servers } })
+    const all = wholeList(servers)
+    const app = fakeApp({ lists: { elasticIps: async () => wholeList([elasticIp as ElasticIp]), servers: async () => all } })
     const origin = { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
     const query = { actionId: '', origin, typed: '', metadata: writeMetadata({ origin, opens: 'eip_1' }), values: {} }
     const { options } = await offerChoices(app, moveForm.fields.serverId, query)

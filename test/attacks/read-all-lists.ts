@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { createAccountApi } from '../../src/account/client.ts'
-import { asFarAsRead } from '../../src/account/resource.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { peakMemoryMb } from '../faults/peak-memory.ts'
 
@@ -15,7 +14,7 @@ const read = await Promise.all(
   Array.from({ length: Number(times) }, () => lists)
     .flat()
     .map(async (list) => {
-      const { items, cut } = await asFarAsRead<unknown>(list.list())
+      const { items, cut } = await list.list()
       return `${items.length > 0 ? 'some' : 'none'}, cut by ${cut ?? 'nothing'}`
     }),
 )

@@ -11,6 +11,7 @@ import { connectTestStore } from '../requests/redis-for-test.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 import { signatures } from '../requests/signatures-for-test.ts'
 import { takingMessages, wording } from '../requests/slack-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 
 const project = { id: 'proj_1' }
 const site = { id: 'loc_1', name: undefined, slug: 'ASH' }
@@ -28,9 +29,9 @@ function accountThatIsNotStrict({ isAway = false } = {}) {
   }
   return {
     elasticIps: { get: get(elasticIp) },
-    servers: { get: get(target), list: async () => [target] },
-    virtualMachines: { get: get(machine), list: async () => [machine] },
-    apiKeys: { list: async () => [key] },
+    servers: { get: get(target), list: async () => wholeList([target]) },
+    virtualMachines: { get: get(machine), list: async () => wholeList([machine]) },
+    apiKeys: { list: async () => wholeList([key]) },
   } as never
 }
 

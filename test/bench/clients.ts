@@ -93,7 +93,7 @@ async function typed(url: string): Promise<Lists> {
     import('../../src/domain/signing.ts'),
   ])
   const api = createAccountApi({ baseUrl: new URL(url), key: new Secret('bench-key-of-nobody') })
-  return { elasticIps: () => api.elasticIps.list(), plans: () => api.plans.list() }
+  return { elasticIps: async () => (await api.elasticIps.list()).items, plans: async () => (await api.plans.list()).items }
 }
 
 /** The base: `undici` and `JSON.parse`, with the same pool, headers and requests, one after the other. */

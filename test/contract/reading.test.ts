@@ -74,7 +74,7 @@ describe('a documented answer', () => {
   test.each(cases)('%s: %s, in a list', async (name, _, { wire, reads }) => {
     const { api, takeReported } = await startReading(() => [wire])
 
-    const items = await api[name].list()
+    const { items } = await api[name].list()
 
     expect(items).toEqual(typeof reads === 'string' ? [] : [reads])
     expect(takeReported()).toBe(reads === 'misfit' ? 1 : 0)
@@ -133,7 +133,7 @@ describe('generated answers', patience, () => {
           async (fitting, misfits) => {
             page = [...misfits, ...fitting]
 
-            const items: { id: string }[] = await api[name].list()
+            const items: { id: string }[] = (await api[name].list()).items
 
             expect(items.map(({ id }) => id)).toEqual(fitting.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))
             expect(takeReported()).toBe(misfits.length)

@@ -25,7 +25,7 @@ describe('what one read means for a rename', patience, () => {
     await fc.assert(
       fc.asyncProperty(aRename, aMachine, fc.constantFrom(...phases), fc.boolean(), async (rename, wire, phase, isUnsettled) => {
         fc.pre(rename.from !== rename.to)
-        const [machine] = await accountOf({ virtualMachines: [wire] }).virtualMachines.list()
+        const [machine] = (await accountOf({ virtualMachines: [wire] }).virtualMachines.list()).items
         if (!machine) throw new Error('it was not read')
         const observation = observeRename(rename, machine, { phase, sinceSentMs: 1, early: isUnsettled, isUnsettled })
         seen.add(observation.is)

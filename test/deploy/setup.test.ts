@@ -180,7 +180,10 @@ describe('npm run setup, in a terminal', () => {
     // The bot has signed what is in Redis with a key that only its .env had.
     rmSync(join(folder, '.env'))
     const lost = { env: { ...stage(), ...answers() }, folder }
-    expect(await runSetup(lost)).toMatchObject({ code: 1, output: expect.stringContaining('Another STATE_KEY signed') })
+    expect(await runSetup(lost)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
+    })
     expect(await runSetup({ ...lost, args: ['--check'] })).toMatchObject({ code: 1, output: expect.stringContaining('Another STATE_KEY') })
     expect(readdirSync(folder)).toEqual([])
   }, 120_000)

@@ -65,10 +65,10 @@ test('over HTTP, a replica whose clock is ten minutes ahead is taken out of serv
   const { env } = await environment({ CLOCK_OFF_MS: String(10 * minutes) })
   const bot = await startProcess(env, { options: nodeOptions })
 
-  const why = expect.stringMatching(/^the clock is (10|9).min.* ahead of Slack, so requests from Slack are refused$/)
-  await expect.poll(() => bot.page('/readyz'), { timeout: 40_000 }).toEqual({ status: 503, body: { ready: false, why } })
-  const problem = expect.stringMatching(
-    /^The clock of this machine is (10|9).min.* ahead of Redis\. From 5.min, requests from Slack are refused/,
+  const why = expect.stringMatching(
+    /^Lockkeeper's host is (10|9).min.* ahead of Slack \(at 5 min, Lockkeeper refuses requests from Slack\)\./,
   )
+  await expect.poll(() => bot.page('/readyz'), { timeout: 40_000 }).toEqual({ status: 503, body: { ready: false, why } })
+  const problem = expect.stringMatching(/^Lockkeeper's host is (10|9).min.* ahead of Redis \(deadlines use the clock of Redis\)\./)
   expect(await bot.page('/status')).toMatchObject({ status: 503, body: { checks: { clock: { ok: false, problem } } } })
 })

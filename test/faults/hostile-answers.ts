@@ -1,4 +1,5 @@
 import { createAccountApi } from '../../src/account/client.ts'
+import { requireUncut } from '../../src/account/resource.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { peakMemoryMb } from './peak-memory.ts'
 
@@ -15,7 +16,7 @@ const before = peakMemoryMb()
 const startedAt = performance.now()
 const calls = {
   read: () => api.elasticIps.get(id),
-  list: () => api.servers.list(),
+  list: async () => requireUncut(await api.servers.list()),
   write: () => api.elasticIps.move(id, target),
 }
 const error = await calls[call as keyof typeof calls]().then(

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { ApiKey } from '../../src/account/objects.ts'
+import { readFact } from '../../src/checks/check.ts'
+import { diagnose, type SetupFacts } from '../../src/checks/list.ts'
+import { neededScopes, optionalScopes } from '../../src/checks/slack.ts'
 import {
   AccountLimitError,
   ApiContractError,
@@ -12,7 +15,7 @@ import {
   type WriteRefusal,
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
-import { diagnose, neededScopes, optionalScopes, readFact, report, type SetupFacts } from '../../src/features/doctor.ts'
+import { report } from '../../src/features/doctor.ts'
 import { findRedisFaults } from '../../src/redis/connections.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
@@ -43,9 +46,10 @@ const well: SetupFacts = {
   ],
   opsChannel: { id: 'C0NIGHT001', membership: { is: 'member' } },
   groups: [{ id: 'S0ONCALL01', rule: 'APPROVERS', reading: { is: 'read', members: 2 } }],
-  alerts: { isOn: true, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] },
-  machines: { isOn: true, machines: [{ name: 'ci', channelId: 'C0OPS00001' }] },
+  alerts: { isOn: true, listed: [{ name: 'node down', channelId: 'C0OPS00001' }] },
+  machines: { isOn: true, listed: [{ name: 'ci', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
+  stateKey: true,
   freeze: { on: undefined, isUnreadable: false, ofPolicy: [] },
   ...keys([key({})]),
   limits: {
@@ -101,14 +105,15 @@ const situations: Record<string, Partial<SetupFacts>> = {
       { id: 'S0ONCALL01', rule: 'APPROVERS', reading: { is: 'read', members: 1 } },
     ],
   },
-  'Alerts lead to nothing': { alerts: { isOn: true, routes: [] } },
-  'Machines are not named': { machines: { isOn: true, machines: [] } },
-  'Machines are not listened to': { machines: { isOn: false, machines: [{ name: 'ci', channelId: 'C0OPS00001' }] } },
-  'Alerts are not received': { alerts: { isOn: false, routes: [{ name: 'node down', channelId: 'C0OPS00001' }] } },
+  'Alerts lead to nothing': { alerts: { isOn: true, listed: [] } },
+  'Machines are not named': { machines: { isOn: true, listed: [] } },
+  'Machines are not listened to': { machines: { isOn: false, listed: [{ name: 'ci', channelId: 'C0OPS00001' }] } },
+  'Alerts are not received': { alerts: { isOn: false, listed: [{ name: 'node down', channelId: 'C0OPS00001' }] } },
   'Redis could lose requests': {
     redis: { is: 'unsafe', faults: findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0']) },
   },
-  'Redis is away': { redis: { is: 'silent' }, workers: unread("Redis isn't responding") },
+  'Another process signs with another key': { stateKey: false },
+  'Redis is away': { redis: { is: 'silent', problem: 'ECONNREFUSED' }, workers: unread("Redis isn't responding") },
   'Redis refuses writes, so that nobody knows whether workers run': {
     redis: { is: 'refuses-writes', faults: [], refusal: writeRefusalOf('OOM') as WriteRefusal },
     workers: { seen: 0, lastTickMs: 60_000, overdue: true },
@@ -174,8 +179,8 @@ test('the report in each situation reads as in doctor.md', async () => {
 const bare: Partial<SetupFacts> = {
   ...slack(neededScopes),
   opsChannel: undefined,
-  alerts: { isOn: false, routes: [] },
-  machines: { isOn: false, machines: [] },
+  alerts: { isOn: false, listed: [] },
+  machines: { isOn: false, listed: [] },
   limits: { perMinute: { read: 60, write: 20 }, used: [] },
 }
 

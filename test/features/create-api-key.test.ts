@@ -3,6 +3,7 @@ import type { ApiKey } from '../../src/account/objects.ts'
 import { uniqueKeyName } from '../../src/domain/account.ts'
 import { newKeyChange, parseAllowedAddresses } from '../../src/features/keys-create.ts'
 import { fakeApp } from '../fake-app.ts'
+import { wholeList } from '../whole-list.ts'
 
 const { resource, moreResources } = newKeyChange(fakeApp({}))
 
@@ -29,7 +30,7 @@ test('approvers read that other keys are known by the same name, also if Lockkee
     called('tok_2', uniqueKeyName('terraform', 'U0BEN00001', 'd'.repeat(32))),
     called('tok_3', 'ci'),
   ]
-  const { preflight, explain } = newKeyChange(fakeApp({ account: { apiKeys: { list: async () => keys } } }))
+  const { preflight, explain } = newKeyChange(fakeApp({ account: { apiKeys: { list: async () => wholeList(keys) } } }))
   const check = async (name: string) => {
     const input = { name: uniqueKeyName(name, 'U0ADA00001', 'e'.repeat(32)), readOnly: true, allowedIps: [] }
     const { warnings = [] } = await preflight(input, { signal: AbortSignal.timeout(1_000), forRequest: true })

@@ -12,6 +12,7 @@ import { assignedServerFor, elasticIpFor, serverFor } from '../domain/account-ob
 import { seenOnWeb1 } from '../domain/evacuation/seen-for-test.ts'
 import { fakeApp } from '../fake-app.ts'
 import { readableBlocks } from '../messages/readable.ts'
+import { wholeList } from '../whole-list.ts'
 
 const minutes = 60_000
 const ip = (index: number, more: Partial<ElasticIp> = {}) =>
@@ -44,12 +45,12 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread }: World = {}
         list: async () => {
           reads.push('elasticIps')
           if (unread) throw unread
-          return all
+          return wholeList(all)
         },
       },
-      servers: { get: (id) => get('server', servers, id), list: async () => [] },
+      servers: { get: (id) => get('server', servers, id), list: async () => wholeList([]) },
     },
-    lists: { elasticIps: async () => copy, isShort: () => false },
+    lists: { elasticIps: async () => wholeList(copy), isShort: () => false },
     assignments: { find: async (fits) => seen.filter(fits) },
   })
   return { app, reads }

@@ -3,6 +3,7 @@ import type { ApiKey, Baseline } from '../../src/account/objects.ts'
 import { baselineListing } from '../../src/features/baselines.ts'
 import { apiKeyListing } from '../../src/features/keys.ts'
 import { expectDocument } from '../messages/documents.ts'
+import { wholeList } from '../whole-list.ts'
 import { shown } from './listing-of.ts'
 
 const day = 24 * 3_600_000
@@ -22,7 +23,7 @@ const keyMade = (ms: number, more: Partial<ApiKey> = {}): ApiKey => ({
   ...more,
 })
 const own = { tokenLastSlice: '2daaa' }
-const keyListing = (keys: ApiKey[], ...words: string[]) => apiKeyListing(keys, words, { now, ownLastSlice: '2daaa' })
+const keyListing = (keys: ApiKey[], ...words: string[]) => apiKeyListing(wholeList(keys), words, { now, ownLastSlice: '2daaa' })
 
 const full: Baseline = {
   id: 'bl_14zQYJxvUN6aS',
@@ -98,9 +99,9 @@ test('keys and baselines as people see them', async () => {
     ...keys.map(([name, key]): [string, string] => [`API keys: ${name}`, shown(keyListing([key]))]),
     ...baselines.map(([name, more]): [string, string] => [
       `A baseline ${name}`,
-      String(baselineListing([{ ...bare, ...more }], []).rows[0]),
+      String(baselineListing(wholeList([{ ...bare, ...more }]), []).rows[0]),
     ]),
-    ['No baselines', shown(baselineListing([], []))],
+    ['No baselines', shown(baselineListing(wholeList([]), []))],
   ])
 })
 
@@ -128,7 +129,7 @@ test('keys that should have ended come first, by their record, or by their name 
     ['tok_stuck', { end: now - 2 * 3_600_000 }],
     ['tok_ending', { end: now - 60_000 }],
   ])
-  const { rows } = apiKeyListing(keys, [], { now, ends, ownLastSlice: '' })
+  const { rows } = apiKeyListing(wholeList(keys), [], { now, ends, ownLastSlice: '' })
   const attention = (text: unknown) => /Needs attention: ([^\n]*)/.exec(String(text))?.[1]
   expect(rows.map((row) => [/(?:old|lost-longer|lost|later|extended|stuck|ending)/.exec(String(row))?.[0], attention(row)])).toEqual([
     ['lost', 'should have ended on 20 Nov, no use shown'],
@@ -146,7 +147,7 @@ test('words find keys by what Lockkeeper says of them, and baselines by the valu
     1, 1, 0,
   ])
   const named = { ...bare, name: 'R&D nodes' }
-  const found = (...words: string[]) => baselineListing([full, bare, named], words).rows.length
+  const found = (...words: string[]) => baselineListing(wholeList([full, bare, named]), words).rows.length
   expect([found('raid', '1'), found('6a:0f'), found('by_label'), found('nothing')]).toEqual([1, 1, 2, 0])
   expect([found('R&D'), found('<2027>'), found('amp;')]).toEqual([1, 1, 0])
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Plan, PlanRegion } from '../../src/account/objects.ts'
 import { planDetails, planListing } from '../../src/features/plans.ts'
 import { expectDocument } from '../messages/documents.ts'
+import { wholeList } from '../whole-list.ts'
 import { detailsShown, shown } from './listing-of.ts'
 
 function region(name: string, availableSites: string[], inStockSites: string[], hour: number): PlanRegion {
@@ -36,16 +37,22 @@ const cheap = plan('vm.tiny', {}, [
 test('lists and details of plans as people see them', async () => {
   const typed = ['', 'eur', 'l40s', 'fra in-stock EUR', 'in-stock', 'dal', 'ash small', 'h100', 'h100 b200']
   await expectDocument('plans.md', 'Plans, and the details of one', [
-    ...typed.map((words): [string, string] => [`plans ${words}`.trim(), shown(planListing(all, words.split(' ').filter(Boolean)))]),
-    ['Small and large prices, each in its currency', [[], ['brl']].map((words) => shown(planListing([cheap], words))).join('\n')],
-    ['None', shown(planListing([], []))],
+    ...typed.map((words): [string, string] => [
+      `plans ${words}`.trim(),
+      shown(planListing(wholeList(all), words.split(' ').filter(Boolean))),
+    ]),
+    [
+      'Small and large prices, each in its currency',
+      [[], ['brl']].map((words) => shown(planListing(wholeList([cheap]), words))).join('\n'),
+    ],
+    ['None', shown(planListing(wholeList([]), []))],
     ['A plan', detailsShown(planDetails(small))],
     ['A plan with GPUs', detailsShown(planDetails(gpu))],
   ])
 })
 
 test('the price that sorts the list comes right after the name, because a phone cuts off later columns', () => {
-  expect(planListing([small], []).table?.headers.slice(0, 4)).toEqual(['Plan', 'Per hour', 'vCPU', 'Memory (GiB)'])
+  expect(planListing(wholeList([small]), []).table?.headers.slice(0, 4)).toEqual(['Plan', 'Per hour', 'vCPU', 'Memory (GiB)'])
 })
 
 test.each([
@@ -58,6 +65,6 @@ test.each([
   ['EUR large', ['vm.large']],
   ['gbp', []],
 ])('words find plans: %s', (typed, expected) => {
-  const { table } = planListing(all, typed.split(' ').filter(Boolean))
+  const { table } = planListing(wholeList(all), typed.split(' ').filter(Boolean))
   expect(table?.rows.map(([name]) => name) ?? []).toEqual(expected)
 })

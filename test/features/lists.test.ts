@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ElasticIp, Server, VirtualMachine } from '../../src/account/objects.ts'
-import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
+import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import type { List } from '../../src/domain/list.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
@@ -9,6 +10,7 @@ import type { FeatureDefinition } from '../../src/kit/change-feature.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { requestFor } from '../requests/request-for-test.ts'
+import { wholeList } from '../whole-list.ts'
 import { detailsShown, listingOf, shown } from './listing-of.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
@@ -89,7 +91,7 @@ const unknown: VirtualMachine = {
 
 interface Account {
   servers?: Server[]
-  elasticIps?: ElasticIp[] | Error
+  elasticIps?: ElasticIp[] | List<ElasticIp> | Error
   virtualMachines?: VirtualMachine[]
   open?: Request[] | Error
 }
@@ -108,9 +110,12 @@ function besides(open: Request[] | Error, reads: string[] = []) {
 
 function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtualMachines = [], open = [] }: Account, ...words: string[]) {
   const lists = {
-    servers: async () => servers,
-    elasticIps: async () => (elasticIps instanceof Error ? Promise.reject(elasticIps) : elasticIps),
-    virtualMachines: async () => virtualMachines,
+    servers: async () => wholeList(servers),
+    elasticIps: async () => {
+      if (elasticIps instanceof Error) throw elasticIps
+      return Array.isArray(elasticIps) ? wholeList(elasticIps) : elasticIps
+    },
+    virtualMachines: async () => wholeList(virtualMachines),
   }
   return listingOf(feature.create(fakeApp({ lists, ...besides(open) })).commands[0], words)
 }
@@ -118,12 +123,12 @@ function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtu
 function detailsOf(feature: FeatureDefinition, kind: string, item: { id: string } | ApiError, elasticIps: ElasticIp[] = []) {
   const get = async () => (item instanceof ApiError ? Promise.reject(item) : item) as never
   const account = { servers: { get }, elasticIps: { get }, virtualMachines: { get } }
-  const app = fakeApp({ account, lists: { elasticIps: async () => elasticIps }, ...besides([moveOf203]) })
+  const app = fakeApp({ account, lists: { elasticIps: async () => wholeList(elasticIps) }, ...besides([moveOf203]) })
   return feature.create(app).details?.[kind]?.('id' in item ? item.id : 'gone', origin)
 }
 
 test('lists and details as people see them', async () => {
-  const cut = new ListCutError({ operation: 'elasticIps.list', limit: 'size', items: [elasticIp('203.0.113.2')] })
+  const cut = { items: [elasticIp('203.0.113.2')], isWhole: false, cut: 'size' as const }
   const away = new ApiUnreachableError({ operation: 'elasticIps.list', requestSent: 'no', problem: 'ECONNREFUSED' })
   const noFeature = new ApiError({ operation: 'elasticIps.list', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
   const otherProject = { ...web10, id: 'sv_3other', hostname: 'web-1', project: { id: 'proj_2', name: 'Data platform', slug: 'data' } }
@@ -196,7 +201,7 @@ test('a server has no button to evacuate it if it is on and has no Elastic IPs: 
 
 test('the open requests are read once for all rows', async () => {
   const reads: string[] = []
-  const app = fakeApp({ lists: { elasticIps: async () => twelve }, ...besides([moveOf203], reads) })
+  const app = fakeApp({ lists: { elasticIps: async () => wholeList(twelve) }, ...besides([moveOf203], reads) })
   await listingOf(listElasticIps.create(app).commands[0])
   expect(reads).toEqual(['open'])
 })

@@ -9,6 +9,7 @@ import { describeMove } from '../../src/moves/move-change.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ashburn, billing, elasticIpFor, frankfurt, ids as knownIds, serverFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
+import { wholeList } from '../whole-list.ts'
 
 const input = { elasticIpId: knownIds.elasticIp, serverId: knownIds.web2 }
 
@@ -42,7 +43,11 @@ describe('the description of a move', () => {
 test('a server is the one in the project of the Elastic IP; otherwise all of its name are', async () => {
   const twin = serverFor({ id: knownIds.web3, project: billing })
   const found = async (project: ElasticIp['project']) => {
-    const lists = { elasticIps: async () => [elasticIpFor({ project })], servers: async () => [twin, serverFor()], isShort: () => true }
+    const lists = {
+      elasticIps: async () => wholeList([elasticIpFor({ project })]),
+      servers: async () => wholeList([twin, serverFor()]),
+      isShort: () => true,
+    }
     const named = await findNamed(fakeApp({ lists }), { elasticIpId: '203.0.113.10', serverId: 'WEB-2' }, AbortSignal.timeout(1_000))
     return 'found' in named ? named.found.map(({ id }) => id) : named
   }
@@ -76,7 +81,7 @@ interface Offering {
 }
 
 async function offered({ field = 'serverId', elasticIps = [elasticIp], all = servers, typed = '', noted, chosen }: Offering) {
-  const app = fakeApp({ lists: { elasticIps: async () => elasticIps, servers: async () => all } })
+  const app = fakeApp({ lists: { elasticIps: async () => wholeList(elasticIps), servers: async () => wholeList(all) } })
   const query = { actionId: '', origin, typed, metadata: writeMetadata({ origin, chosen: noted }), values: { elasticIpId: chosen } }
   const { options } = await offerChoices(app, moveForm.fields[field], query)
   return options.map(({ text }) => text.text)

@@ -6,6 +6,7 @@ import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
 import { observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
 import { fakeApp } from '../fake-app.ts'
+import { wholeList } from '../whole-list.ts'
 
 const machine: VirtualMachine = {
   id: 'vm_1zHfNurvp25kg',
@@ -34,7 +35,8 @@ interface World {
 const away = async () => Promise.reject(new ApiUnreachableError({ operation: 'virtualMachines.get', requestSent: 'no', problem: 'away' }))
 /** The preflight check of a rename to `name`. Default: the machine as it is, and no others. */
 function preflight({ get = async () => machine, list = async () => [machine], name = input.name, forRequest = true }: World) {
-  const app = fakeApp({ account: { virtualMachines: { get, list } }, lists: { virtualMachines: list } })
+  const whole = async () => wholeList(await list())
+  const app = fakeApp({ account: { virtualMachines: { get, list: whole } }, lists: { virtualMachines: whole } })
   return renameChange(app).preflight({ ...input, name }, { forRequest })
 }
 

@@ -7,11 +7,17 @@ import { revokeChange, rotateChange } from '../../src/features/keys-change.ts'
 import { findTyped } from '../../src/kit/thing.ts'
 import { apiKeys } from '../../src/kit/things.ts'
 import { fakeApp } from '../fake-app.ts'
+import { wholeList } from '../whole-list.ts'
 
 const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
 
-const appWith = (list: () => Promise<ApiKey[]>) =>
-  fakeApp({ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' })
+/** An account and shared lists with these keys. */
+function membersWith(keys: () => Promise<ApiKey[]>) {
+  const list = async () => wholeList(await keys())
+  return { account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' }
+}
+
+const appWith = (keys: () => Promise<ApiKey[]>) => fakeApp(membersWith(keys))
 
 test('a name is that of a key of the account and of one that Lockkeeper created, because people see both by that name', async () => {
   const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
@@ -67,7 +73,7 @@ test('the end of a new key beside the old one is unread without a list, and then
   const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
   const endOf = async (list: () => Promise<ApiKey[]>) => {
     const app = fakeApp({
-      ...{ account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' },
+      ...membersWith(list),
       config: { signsWithApiKey: false },
       redis: { hgetall: async () => ({}) },
       keys: { keyEnds: 'ends' },

@@ -32,7 +32,7 @@ describe('an evacuation', () => {
     for (const { id } of own) expect(serverOf(world, id)).toBe(target)
     expect(report.text).toContain('14 Elastic IPs are assigned to web-2.')
     expect(report.blocks?.find(({ type }) => type === 'data_table')?.rows).toHaveLength(15)
-    for (const { address } of own) expect(report.text).toContain(`:large_green_circle: \`${address}\`  moved`)
+    for (const { address } of own) expect(report.text).toContain(`\`${address}\`  moved`)
     expect(world.slack.thread(ops, card.ts).slice(1)).toHaveLength(1)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('14 of 14 moved, 1 BGP address not.')
   })

@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import type { VirtualMachine } from '../../src/account/objects.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
-import { type AnyThing, askWhichOne, findOption, findTyped, offerThings, optionById, suggesting } from '../../src/kit/thing.ts'
+import type { List } from '../../src/domain/list.ts'
+import {
+  type AnyThing,
+  askWhichOne,
+  candidatesOf,
+  findOption,
+  findTyped,
+  offerThings,
+  optionById,
+  suggesting,
+} from '../../src/kit/thing.ts'
 import { apiKeys, elasticIps, virtualMachines } from '../../src/kit/things.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
 import { readableBlocks } from '../messages/readable.ts'
+import { wholeList } from '../whole-list.ts'
 
 const machine = {
   id: 'vm_1zHfNurvp25kg',
@@ -21,14 +32,17 @@ const db = { ...machine, id: 'vm_9nRm45pQIB1kZ', name: 'db-1', primaryIpv4: '192
 const absent = new ApiError({ operation: 'virtualMachines.get', status: 404, codes: [] })
 const away = new ApiUnreachableError({ operation: 'virtualMachines.get', requestSent: 'unknown', problem: 'away' })
 
-function appWith(list: VirtualMachine[] | Error, get: VirtualMachine | Error = absent) {
+function appWith(list: VirtualMachine[] | List<VirtualMachine> | Error, get: VirtualMachine | Error = absent) {
   const answer =
     <T>(given: T | Error) =>
     async (): Promise<T> => {
       if (given instanceof Error) throw given
       return given
     }
-  return fakeApp({ lists: { virtualMachines: answer(list) }, account: { virtualMachines: { get: answer(get) } } })
+  return fakeApp({
+    lists: { virtualMachines: answer(Array.isArray(list) ? wholeList(list) : list) },
+    account: { virtualMachines: { get: answer(get) } },
+  })
 }
 
 const idsOf = async (found: Promise<{ id: string }[]>) => (await found).map(({ id }) => id)
@@ -53,8 +67,8 @@ describe('what a person typed', () => {
   })
 
   test('is never taken for gone if the list was cut', async () => {
-    const cut = new ListCutError({ operation: 'virtualMachines.list', limit: 'size', items: [machine] })
-    await expect(findTyped(appWith(cut), virtualMachines, 'db-1')).rejects.toBe(cut)
+    const cut = { items: [machine], isWhole: false, cut: 'size' as const }
+    await expect(findTyped(appWith(cut), virtualMachines, 'db-1')).rejects.toThrow(ListCutError)
   })
 
   test('is refused with names that were probably meant, if nothing has the name', async () => {
@@ -135,7 +149,7 @@ describe('a picker', () => {
     const all = [address(1, 'active'), address(2, 'error'), { ...address(3, 'active'), id: 'ueip_3' }]
     const keys = [{ id: 'tok_1', name: 'lockkeeper', tokenLastSlice: '2daaa' }]
     const app = fakeApp({
-      lists: { elasticIps: async () => all as never, apiKeys: async () => keys as never },
+      lists: { elasticIps: async () => wholeList(all) as never, apiKeys: async () => wholeList(keys) as never },
       ownLastSlice: '2daaa',
     })
     const offered = async (thing: AnyThing, typed: string) =>
@@ -146,6 +160,15 @@ describe('a picker', () => {
     expect(await offered(elasticIps, '203.0.113.3')).toEqual([["203.0.113.3 can't be chosen.", 'BGP addresses are never moved.']])
     expect(await offered(elasticIps, '203.0.113.9')).toEqual([])
     expect(await offered(apiKeys, '')).toEqual([["lockkeeper can't be chosen.", 'Lockkeeper uses this key.']])
+  })
+
+  test('offers in the order of names, by the numbers in them, and forgets what an earlier list had', () => {
+    const named = (...numbers: number[]) => numbers.map((number) => ({ ...machine, id: `vm_${number}`, name: `web-${number}` }))
+    const offered = (items: VirtualMachine[]) => candidatesOf(virtualMachines, items).map(([{ id }]) => id)
+    const items = named(10, 2, 1)
+    expect(offered(items)).toEqual(['vm_1', 'vm_2', 'vm_10'])
+    expect(candidatesOf(virtualMachines, items)).toBe(candidatesOf(virtualMachines, items))
+    expect(offered(named(4, 3))).toEqual(['vm_3', 'vm_4'])
   })
 
   test('is filled with the name of a known id, and with the id if there is none', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
-import { noteLeftOut } from '../../src/account/resource.ts'
 import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../src/domain/errors.ts'
 import { wholeMinute } from '../../src/domain/key-ends.ts'
 import { currentSpender, inLane } from '../../src/domain/lane.ts'
+import type { List } from '../../src/domain/list.ts'
 import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -48,7 +48,7 @@ function startKeys() {
     return result
   }
   const apiKeys = {
-    list: () => called('list', () => noteLeftOut([...listed], unreadable > 0 ? { unreadable } : {})),
+    list: (): Promise<List<ApiKey>> => called('list', () => ({ items: [...listed], isWhole: unreadable === 0, unreadable })),
     create: ({ name: text }: { name: string }) =>
       called('create', () => {
         made += 1
@@ -161,6 +161,12 @@ function startKeys() {
     keyOf: (id: string) => listed.find((one) => one.id === id),
     ends: async () => [...(await readEnds(app)).ends.values()],
   }
+}
+
+/** A list that does not change with the account. */
+async function copied(list: () => Promise<List<ApiKey>>): Promise<List<ApiKey>> {
+  const read = await list()
+  return { ...read, items: read.items.map((one) => ({ ...one })) }
 }
 
 const unreachable = (operation: string) => new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'ECONNRESET' })
@@ -395,7 +401,7 @@ describe('right before its deletion', () => {
     const { list } = keys.apiKeys
     keys.apiKeys.list = async () => {
       keys.apiKeys.list = list
-      const found = (await list()).map((one) => ({ ...one }))
+      const found = await copied(list)
       await keys.extend(key.id, 30 * day)
       return found
     }
@@ -424,7 +430,7 @@ describe('right before its deletion', () => {
     await keys.letPass(hour + minute)
     const app = keys.startProcess()
     const { list } = keys.apiKeys
-    keys.apiKeys.list = async () => (await list()).map((one) => ({ ...one }))
+    keys.apiKeys.list = () => copied(list)
     let looks = 0
     const othersFor: typeof app.store.othersFor = async (request) => {
       looks += 1

@@ -1,7 +1,7 @@
 import type { ApiKey, ElasticIp } from '../../src/account/objects.ts'
-import { noteLeftOut } from '../../src/account/resource.ts'
 import type { App } from '../../src/app.ts'
 import { createAudit } from '../../src/audit/audit.ts'
+import type { List } from '../../src/domain/list.ts'
 import type { ComparedList } from '../../src/domain/outside.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -35,7 +35,7 @@ export function accountWithOthers() {
     aheadMs: 0,
     /** How old the shared copies are, in ms. */
     copyAgeMs: 0,
-    missing: {} as object,
+    missing: {} as Partial<List<unknown>>,
     failing: new Set<ComparedList>(),
     reads: [] as string[],
     problems: [] as string[],
@@ -50,7 +50,7 @@ export function accountWithOthers() {
     const read = async (list: ComparedList) => {
       world.reads.push(list)
       if (world.failing.has(list)) throw new Error(`${list} can't be read`)
-      return noteLeftOut<ElasticIp | ApiKey>([...lists[list]], { at: (await now()) - world.copyAgeMs, ...world.missing })
+      return { items: [...lists[list]], isWhole: true, readAt: (await now()) - world.copyAgeMs, ...world.missing }
     }
     const outside = createOutside({ redis: own, keys, store }, { keyring, onProblem: (problem) => void world.problems.push(problem) })
     const given: Record<string, unknown> = {

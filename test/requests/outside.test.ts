@@ -51,7 +51,7 @@ describe('a move that somebody else makes', () => {
     account.world.copyAgeMs = hour
     await account.later()
     account.world.copyAgeMs = 0
-    account.world.missing = { cut: 'size' }
+    account.world.missing = { isWhole: false, cut: 'size' }
     await account.later()
     expect(account.told()).toEqual([])
   })
@@ -96,7 +96,7 @@ describe('keys that somebody else', () => {
     account.lists.apiKeys = keysCalled('laptop', 'ci')
     await account.look()
     account.lists.apiKeys = keysCalled('laptop')
-    account.world.missing = { unreadable: 1 }
+    account.world.missing = { isWhole: false, unreadable: 1 }
     await account.later()
     await account.later()
     expect(account.told()).toEqual([])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AccountLimitError } from '../../src/domain/errors.ts'
 import { notAChoice } from '../../src/slack/interactions.ts'
-import { candidatesOf, isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
+import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
 import { optionsAnswer } from '../../src/slack/read-interactions.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
@@ -20,10 +20,6 @@ describe('the options of a picker', () => {
     expect(offer(servers, 'STORE web-250').options.map(({ value }) => value)).toEqual(['sv_250'])
     expect(offer(servers, ' sv_7 ').options[0]?.value).toBe('sv_7')
     expect(offer(servers, '100.7 web-31').options).toHaveLength(1)
-  })
-
-  test('are sorted by the numbers in their texts', () => {
-    expect([...candidatesOf([10, 2, 1], server).keys()]).toEqual([1, 2, 10])
   })
 
   test('are at most 100, under a note that counts all that fit', () => {

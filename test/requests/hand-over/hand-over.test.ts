@@ -12,6 +12,7 @@ import type { StepName } from '../../../src/requests/steps.ts'
 import type { StepData, StepResult, Store } from '../../../src/requests/store.ts'
 import type { Click } from '../../../src/slack/interactions.ts'
 import { fakeApp, notFrozen, noticing } from '../../fake-app.ts'
+import { wholeList } from '../../whole-list.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
 import { approvedBy, signatures } from '../signatures-for-test.ts'
@@ -67,7 +68,7 @@ function approvedKey({
     list: async () => {
       reads.push('list')
       if (unread) throw unread
-      return live
+      return wholeList(live)
     },
     create: async ({ name }: { name: string }) => {
       if (refused) throw refused

@@ -14,6 +14,7 @@ import { reconcile } from '../../../src/requests/reconcile.ts'
 import { encodeFields } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
 import type { Fake } from '../../fake-app.ts'
+import { wholeList } from '../../whole-list.ts'
 import { startJobs } from '../jobs-for-test.ts'
 import { newRequestFor, ruleFor } from '../request-for-test.ts'
 import { signatures, signedBy } from '../signatures-for-test.ts'
@@ -42,7 +43,7 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
       },
       list: async () => {
         account.lists += 1
-        return [...serverOf.keys()].map(shown)
+        return wholeList([...serverOf.keys()].map(shown))
       },
       move: async (id: string, serverId: string) => {
         account.writes.push(id)
@@ -54,7 +55,10 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
         return shown(id)
       },
     },
-    servers: { get: async (id: string) => ({ id, hostname: names.get(id), status: 'on', locked: false, ...place }), list: async () => [] },
+    servers: {
+      get: async (id: string) => ({ id, hostname: names.get(id), status: 'on', locked: false, ...place }),
+      list: async () => wholeList([]),
+    },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
   const account = { api, serverOf, underway, writes: [] as string[], reads: [] as string[], lists: 0 }
   return account

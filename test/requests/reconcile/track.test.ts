@@ -6,6 +6,7 @@ import { newKeyChange } from '../../../src/features/keys-create.ts'
 import { moveChange } from '../../../src/moves/move-change.ts'
 import type { NewRequest, Store } from '../../../src/requests/store.ts'
 import { track } from '../../../src/requests/track.ts'
+import { wholeList } from '../../whole-list.ts'
 import { startJobs } from '../jobs-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'
 import { signatures, signaturesOfBot, signedBy } from '../signatures-for-test.ts'
@@ -27,7 +28,7 @@ function startTrack({
 } = {}) {
   const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
   const apiKeys = {
-    list: async () => [...live],
+    list: async () => wholeList([...live]),
     delete: async () => void live.splice(0),
   }
   const jobs = startJobs([newKeyChange({ account: { apiKeys } } as never)])
@@ -112,7 +113,7 @@ describe('several moves under way', () => {
     const elasticIps = {
       list: async ({ pages }: { pages: number }) => {
         calls.push(`list of ${pages}`)
-        return listed
+        return wholeList(listed)
       },
       get: async (id: string) => {
         calls.push(`get ${id}`)
@@ -161,7 +162,7 @@ describe('an account API that does not answer', () => {
     const noAnswer = new ApiUnreachableError({ operation: 'elasticIps.get', requestSent: 'unknown', problem: 'no answer' })
     const moving = (id: string) => ({ id, address: id, status: 'moving', server: undefined })
     const elasticIps = {
-      list: async () => (isAway ? Promise.reject(noAnswer) : []),
+      list: async () => (isAway ? Promise.reject(noAnswer) : wholeList([])),
       get: async (id: string) => (isAway ? Promise.reject(noAnswer) : moving(id)),
     }
     const jobs = startJobs([moveChange({ account: { elasticIps } } as never)])

@@ -12,6 +12,7 @@ import { createFreezes } from '../../../src/requests/freeze.ts'
 import { createDataLossMark } from '../../../src/requests/watches.ts'
 import type { Posted } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { wholeList } from '../../whole-list.ts'
 import { auditSigning } from '../audit-for-test.ts'
 import { lost, outboxApp, sent } from '../outbox/outbox-app.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
@@ -27,7 +28,7 @@ const onWeb1 = {
 
 /** What the kind `ip.move` lists as under way when the account API returns this list. */
 function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
-  const { underwayNow } = moveChange({ account: { elasticIps: { list } } } as never)
+  const { underwayNow } = moveChange({ account: { elasticIps: { list: async () => wholeList(await list()) } } } as never)
   if (!underwayNow) throw new Error('the kind ip.move has no underwayNow')
   return underwayNow
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { judgeWorkers } from '../../../src/checks/redis.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { checkProgress, progressFigures } from '../../../src/requests/worker.ts'
+import { progressFigures } from '../../../src/requests/worker.ts'
+import { readProgress } from '../../../src/start/status.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
 import { requestFor } from '../request-for-test.ts'
@@ -25,7 +27,7 @@ function progressOf({ dueSinceMs, lastTickMs = 5_000, workers = 1, open = [] }: 
     queues: { pollIntervalMs: 10_000 },
     catalog,
   })
-  return { check: () => checkProgress(app), snapshot: () => progressFigures(app) }
+  return { check: async () => judgeWorkers(await readProgress(app)), snapshot: () => progressFigures(app) }
 }
 
 test.each<[string, Contents, string | undefined]>([
@@ -36,14 +38,20 @@ test.each<[string, Contents, string | undefined]>([
     undefined,
   ],
   ['requests are long overdue while ticks run', { dueSinceMs: 300_000 }, undefined],
-  ['no ticks run any more', { dueSinceMs: 61_000, lastTickMs: 70_000 }, 'Something is due, and the last tick was 70 s ago'],
-  ['there was none', { dueSinceMs: 61_000, lastTickMs: Number.POSITIVE_INFINITY }, 'Something is due, and there has been no tick yet'],
-  ['no worker is running', { workers: 0 }, 'No worker has run for 30 s'],
+  [
+    'no ticks run any more',
+    { dueSinceMs: 61_000, lastTickMs: 70_000 },
+    '1 running, but work is overdue. The last tick was 1\u00a0min 10\u00a0s ago.',
+  ],
+  [
+    'there was none',
+    { dueSinceMs: 61_000, lastTickMs: Number.POSITIVE_INFINITY },
+    '1 running, but work is overdue. There was no tick yet.',
+  ],
+  ['no worker is running', { workers: 0 }, "None running. Approved requests aren't carried out, nothing is tracked and nothing expires."],
 ])('the check of the work if %s', async (_, contents, problem) => {
-  const checked = progressOf(contents)
-    .check()
-    .catch((error: Error) => error.message)
-  expect(await checked).toBe(problem)
+  const { is, words } = await progressOf(contents).check()
+  expect(is === 'ok' ? undefined : words.text).toBe(problem)
 })
 
 function many(count: number, more: Partial<Request>): Request[] {

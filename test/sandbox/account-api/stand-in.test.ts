@@ -68,7 +68,7 @@ test('what the account sends only to those who ask is absent without the questio
 
   expect(JSON.stringify(await list())).not.toMatch(/pending_restart|stats/)
   expect(JSON.stringify(await list('?extra_fields[virtual_machines]=credentials'))).not.toContain('pending_restart')
-  const asked = (await account.api.virtualMachines.list()).filter(({ pendingRestart }) => pendingRestart)
+  const asked = (await account.api.virtualMachines.list()).items.filter(({ pendingRestart }) => pendingRestart)
   expect(asked.map(({ name }) => name)).toEqual(['search-fra-1'])
 })
 

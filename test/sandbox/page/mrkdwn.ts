@@ -140,7 +140,6 @@ const glyphs: Record<string, string> = {
   warning: '⚠️',
   wastebasket: '🗑️',
   white_check_mark: '✅',
-  white_circle: '⚪',
   white_small_square: '▫️',
   x: '❌',
 }

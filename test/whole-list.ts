@@ -1,0 +1,3 @@
+import type { List } from '../src/domain/list.ts'
+
+export const wholeList = <Item>(items: Item[]): List<Item> => ({ items, isWhole: true })
