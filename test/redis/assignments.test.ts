@@ -86,7 +86,7 @@ describe('the servers that Elastic IPs were seen on', () => {
 
   test('are read and written once for many lists at the same moment, without losing a server that only an earlier list shows', async () => {
     const { redis, note, find } = setUp()
-    const reads = vi.spyOn(redis, 'hgetall')
+    const reads = vi.spyOn(redis, 'get')
 
     await Promise.all([
       note([ip('eip_1', 'sv_1')]),
