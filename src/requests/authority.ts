@@ -63,11 +63,6 @@ export async function checkPast(app: App, request: Request, earlier?: Promise<Fo
   return pastOf(entries.filter(({ item }) => item === idOfResource(resource)))
 }
 
-/** `earlier`: what the audit has of it that decides whether it may still be sent, the newest first. */
-export function authorityProblem(app: App, request: Request, earlier: FoundEntry[], now: number, latest: Latest = { freezes: [] }) {
-  return whyNotAllowed(app, request, now, latest) ?? pastOf(earlier)
-}
-
 function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes, facts }: Latest): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem

@@ -5,7 +5,7 @@ import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
-import { authorityProblem, retractionProblem, searchedSince } from '../../../src/requests/authority.ts'
+import { checkApproval, checkPast, retractionProblem, searchedSince } from '../../../src/requests/authority.ts'
 import { createCatalog } from '../../../src/requests/catalog.ts'
 import { fakeApp, noPolicy } from '../../fake-app.ts'
 import { minutes, requestedAt, requestFor, ruleFor } from '../request-for-test.ts'
@@ -49,18 +49,18 @@ interface World {
   sent?: FoundEntry[]
 }
 
-function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
+async function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
   const rule = 'rule' in world ? world.rule : ruleFor()
   const app = fakeApp({ signatures, catalog: createCatalog([]), config: { policy: noPolicy }, access: { ruleOf: () => rule } })
   const found = sent.filter((entry) => entry.at >= searchedSince(request))
-  return authorityProblem(app, request, found, at)
+  return (await checkApproval(app, request, at, { freezes: [] })) ?? checkPast(app, request, Promise.resolve(found))
 }
 
 describe('a write is sent', () => {
   test('if the request and enough approvals are genuine', async () => {
-    expect(check(approvedRequest())).toBeUndefined()
+    expect(await check(approvedRequest())).toBeUndefined()
     const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001', at: approvedAt - minutes }])
-    expect(check(byTwo, { rule: ruleFor({ approve: byTwoPeople }) })).toBeUndefined()
+    expect(await check(byTwo, { rule: ruleFor({ approve: byTwoPeople }) })).toBeUndefined()
   })
 
   test('if the approvals were enough under each of two rules, as counted at the last one', async () => {
@@ -80,16 +80,16 @@ describe('a write is sent', () => {
 
   test('without approvals if the rule asked for none at the request and asks for none now', async () => {
     const exempt = approvedRequest({ needsApproval: false, approvalsNeeded: 0, decidedAt: approvedAt }, [])
-    expect(check(exempt, { rule: ruleFor({ approve: undefined }) })).toBeUndefined()
+    expect(await check(exempt, { rule: ruleFor({ approve: undefined }) })).toBeUndefined()
   })
 
   test('if the requester approved it alone, with their own signed reason, and the rule still allows that', async () => {
     const alone = approvedAlone()
 
-    expect(check(alone, { rule: ruleFor({ breakGlass: true }) })).toBeUndefined()
-    expect(check(alone)).toEqual({ code: 'approval-needed-now' })
+    expect(await check(alone, { rule: ruleFor({ breakGlass: true }) })).toBeUndefined()
+    expect(await check(alone)).toEqual({ code: 'approval-needed-now' })
     const otherReason = { ...alone, decision: { ...alone.decision, reason: 'a test' } }
-    expect(check(otherReason, { rule: ruleFor({ breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(otherReason, { rule: ruleFor({ breakGlass: true }) })).toEqual({ code: 'approvals-not-genuine' })
   })
 })
 
@@ -99,15 +99,15 @@ describe('after a failover to a Redis whose clock is up to a minute off', () => 
     ['a minute behind', requestedAt - minutes],
     ['a minute ahead of the deadline', requestedAt + 241 * minutes],
   ])('an approval counts that was given %s', async (_, at) => {
-    expect(check(approvedRequest({}, [{ ...byBen, at }]), {}, at)).toBeUndefined()
+    expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, at)).toBeUndefined()
 
-    expect(check(approvedAlone({}, at), { rule: ruleFor({ breakGlass: true }) }, at)).toBeUndefined()
+    expect(await check(approvedAlone({}, at), { rule: ruleFor({ breakGlass: true }) }, at)).toBeUndefined()
   })
 
   test('a write is found that the audit has from before the request', async () => {
     const at = requestedAt - 3_000
     const sent = { ...entryOf('send'), at }
-    expect(check(approvedRequest({}, [{ ...byBen, at }]), { sent: [sent] }, at)).toEqual({ code: 'already-sent' })
+    expect(await check(approvedRequest({}, [{ ...byBen, at }]), { sent: [sent] }, at)).toEqual({ code: 'already-sent' })
   })
 })
 
@@ -116,17 +116,17 @@ describe.each(['alerts', 'machine:ci'])('what %s requested', (userId) => {
   const named = { alerts: true, machines: ['machine:ci'] }
 
   test('is sent if people approved it', async () => {
-    expect(check(approvedRequest({ origin }), { rule: ruleFor({ ...named }) })).toBeUndefined()
+    expect(await check(approvedRequest({ origin }), { rule: ruleFor({ ...named }) })).toBeUndefined()
   })
 
   test('is never sent without approvals, whatever the rule says', async () => {
     const exempt = approvedRequest({ origin, needsApproval: false, approvalsNeeded: 0 }, [])
 
-    expect(check(exempt, { rule: ruleFor({ ...named, approve: undefined }) })).toEqual({ code: 'approval-needed-now' })
+    expect(await check(exempt, { rule: ruleFor({ ...named, approve: undefined }) })).toEqual({ code: 'approval-needed-now' })
   })
 
   test('is never approved by them alone', async () => {
-    expect(check(approvedAlone({ origin }), { rule: ruleFor({ ...named, breakGlass: true }) })).toEqual({
+    expect(await check(approvedAlone({ origin }), { rule: ruleFor({ ...named, breakGlass: true }) })).toEqual({
       code: 'approvals-not-genuine',
     })
   })
@@ -147,7 +147,7 @@ describe('somebody who writes to Redis', () => {
     ['has another reason', { reason: 'trust me' }],
     ['has no signature', { signature: undefined }],
   ])('cannot have it that a request %s', async (_, change) => {
-    expect(check({ ...approvedRequest(), ...change })).toEqual({ code: 'record-changed' })
+    expect(await check({ ...approvedRequest(), ...change })).toEqual({ code: 'record-changed' })
   })
 
   test('cannot approve: not by the state alone, nor with approvals that they made themselves', async () => {
@@ -166,9 +166,9 @@ describe('somebody who writes to Redis', () => {
     ]
     for (const approvals of forgeries) {
       const refused = { code: expect.stringMatching(/^approvals-not-genuine$|^unknown-key$/) }
-      expect(check({ ...request, approvals })).toMatchObject(refused)
+      expect(await check({ ...request, approvals })).toMatchObject(refused)
       // Not even if a process had counted them.
-      expect(check(decided({ ...request, approvals }))).toMatchObject(refused)
+      expect(await check(decided({ ...request, approvals }))).toMatchObject(refused)
     }
   })
 
@@ -176,88 +176,88 @@ describe('somebody who writes to Redis', () => {
     const byTwo = approvedRequest({}, [byBen, { ...byBen, by: 'U0CHI00001' }])
     const { decision: _, ...undecided } = byTwo
     for (const request of [undecided, { ...byTwo, approvals: byTwo.approvals.slice(0, 1) }]) {
-      expect(check(request as Request)).toEqual({ code: 'approvals-not-genuine' })
+      expect(await check(request as Request)).toEqual({ code: 'approvals-not-genuine' })
     }
   })
 
   test('cannot use an approval from before the request, or from after its deadline', async () => {
     for (const at of [requestedAt - minutes - 1, requestedAt + 241 * minutes + 1]) {
-      expect(check(approvedRequest({}, [{ ...byBen, at }]), {}, Math.max(at, now))).toEqual({ code: 'approvals-not-genuine' })
+      expect(await check(approvedRequest({}, [{ ...byBen, at }]), {}, Math.max(at, now))).toEqual({ code: 'approvals-not-genuine' })
     }
   })
 
   test('cannot have one person count twice', async () => {
     const request = approvedRequest({}, [byBen, { ...byBen, at: approvedAt - 1 }])
-    expect(check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
+    expect(await check(request, { rule: ruleFor({ approve: byTwoPeople }) })).toEqual({ code: 'approval-needed-now' })
   })
 
   test('cannot have it sent again, later than 30 minutes after the approval, or while the audit has that it was sent or has ended', async () => {
     const sent = entryOf('send')
-    expect(check(approvedRequest(), {}, approvedAt + 30 * minutes)).toBeUndefined()
-    expect(check(approvedRequest(), {}, approvedAt + 30 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
-    expect(check(approvedRequest(), { sent: [sent] })).toEqual({ code: 'already-sent' })
-    expect(check(approvedRequest(), { sent: [{ ...sent, act: 'withdraw' }] })).toEqual({ code: 'already-ended' })
+    expect(await check(approvedRequest(), {}, approvedAt + 30 * minutes)).toBeUndefined()
+    expect(await check(approvedRequest(), {}, approvedAt + 30 * minutes + 1)).toEqual({ code: 'approved-too-long-ago' })
+    expect(await check(approvedRequest(), { sent: [sent] })).toEqual({ code: 'already-sent' })
+    expect(await check(approvedRequest(), { sent: [{ ...sent, act: 'withdraw' }] })).toEqual({ code: 'already-ended' })
   })
 })
 
 describe('what changed in the policy since', () => {
   test('an exemption that was withdrawn exempts nothing', async () => {
-    expect(check(approvedRequest({ needsApproval: false, approvalsNeeded: 0 }, []))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({ needsApproval: false, approvalsNeeded: 0 }, []))).toEqual({ code: 'approval-needed-now' })
   })
 
   test('without a rule nothing is sent', async () => {
-    expect(check(approvedRequest(), { rule: undefined })).toEqual({ code: 'rule-gone' })
+    expect(await check(approvedRequest(), { rule: undefined })).toEqual({ code: 'rule-gone' })
   })
 
   test('people whom the rule requires now must be among those who approved', async () => {
     const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
     const byChi = { ...byBen, by: 'U0CHI00001' }
 
-    expect(check(approvedRequest(), requiring('U0CHI00001'))).toEqual({ code: 'approval-needed-now' })
-    expect(check(approvedRequest({}, [byChi]), requiring('U0CHI00001'))).toBeUndefined()
-    expect(check(approvedRequest({}, [byChi, byBen]), requiring('U0CHI00001', 'U0BEN00001'))).toBeUndefined()
-    expect(check(approvedRequest(), requiring('S0NETWORK1'))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest(), requiring('U0CHI00001'))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({}, [byChi]), requiring('U0CHI00001'))).toBeUndefined()
+    expect(await check(approvedRequest({}, [byChi, byBen]), requiring('U0CHI00001', 'U0BEN00001'))).toBeUndefined()
+    expect(await check(approvedRequest(), requiring('S0NETWORK1'))).toEqual({ code: 'approval-needed-now' })
   })
 
   test('a group that the rule required at the last approval is not read again', async () => {
     const request = decided(approvedRequest(), ['S0NETWORK1', 'U0BEN00001'])
     const requiring = (...allOf: string[]) => ({ rule: ruleFor({ approve: { anyOf: toGroup([]), allOf, approvals: 1 } }) })
-    expect(check(request, requiring('S0NETWORK1'))).toBeUndefined()
-    expect(check(request, requiring('S0SECURE01'))).toEqual({ code: 'approval-needed-now' })
+    expect(await check(request, requiring('S0NETWORK1'))).toBeUndefined()
+    expect(await check(request, requiring('S0SECURE01'))).toEqual({ code: 'approval-needed-now' })
 
     const forged = { ...request, decision: { rule: 'APPROVERS', via: 'U0BEN00001', ...request.decision, allOf: ['S0SECURE01'] } }
-    expect(check(forged, requiring('S0SECURE01'))).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(forged, requiring('S0SECURE01'))).toEqual({ code: 'approvals-not-genuine' })
   })
 
   test('where the rule asks for no approval any more, those count that it asked for', async () => {
     const rule = ruleFor({ approve: undefined })
-    expect(check(approvedRequest({ approvalsNeeded: 1 }), { rule })).toBeUndefined()
-    expect(check(approvedRequest({ approvalsNeeded: 2 }), { rule })).toEqual({ code: 'approval-needed-now' })
-    expect(check(approvedRequest({ approvalsNeeded: 1 }, []), { rule })).toEqual({ code: 'approvals-not-genuine' })
+    expect(await check(approvedRequest({ approvalsNeeded: 1 }), { rule })).toBeUndefined()
+    expect(await check(approvedRequest({ approvalsNeeded: 2 }), { rule })).toEqual({ code: 'approval-needed-now' })
+    expect(await check(approvedRequest({ approvalsNeeded: 1 }, []), { rule })).toEqual({ code: 'approvals-not-genuine' })
   })
 })
 
 test('a key that this process does not have ends nothing: whether it is genuine cannot be said', async () => {
   const requested = requestFor({ state: 'approved' })
   const foreign = { ...requested, signature: theirs.signRequest(requested) }
-  expect(check(foreign)).toEqual({ code: 'unknown-key' })
+  expect(await check(foreign)).toEqual({ code: 'unknown-key' })
 })
 
 describe('a write that the account API refused because of its limit', () => {
   const refused = entryOf('limit')
 
   test('may be sent again, as often as it was refused', async () => {
-    expect(check(approvedRequest(), { sent: [refused, entryOf('send')] })).toBeUndefined()
-    expect(check(approvedRequest(), { sent: [refused, entryOf('send'), refused, entryOf('send')] })).toBeUndefined()
-    expect(check(approvedRequest(), { sent: [entryOf('send'), refused, entryOf('send')] })).toEqual({ code: 'already-sent' })
+    expect(await check(approvedRequest(), { sent: [refused, entryOf('send')] })).toBeUndefined()
+    expect(await check(approvedRequest(), { sent: [refused, entryOf('send'), refused, entryOf('send')] })).toBeUndefined()
+    expect(await check(approvedRequest(), { sent: [entryOf('send'), refused, entryOf('send')] })).toEqual({ code: 'already-sent' })
   })
 
   test.each(['copied', 'forged', 'unsigned', 'unknown-key'] as const)('may not, if the entry that says so is %s', async (verdict) => {
-    expect(check(approvedRequest(), { sent: [{ ...refused, verdict }, entryOf('send')] })).toEqual({ code: 'already-sent' })
+    expect(await check(approvedRequest(), { sent: [{ ...refused, verdict }, entryOf('send')] })).toEqual({ code: 'already-sent' })
   })
 
   test('may not after the request has ended', async () => {
-    expect(check(approvedRequest(), { sent: [entryOf('withdraw'), refused, entryOf('send')] })).toEqual({ code: 'already-ended' })
+    expect(await check(approvedRequest(), { sent: [entryOf('withdraw'), refused, entryOf('send')] })).toEqual({ code: 'already-ended' })
   })
 })
 
