@@ -133,7 +133,7 @@ async function findNamed(app: App, first: string, second: string, signal: AbortS
   const [source, ...others] = await findTyped(app, sources, first, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0)
-    throw new Refusal(mrkdwn`${ids.length} servers are called ${nameWords(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+    throw new Refusal('several-named', mrkdwn`${ids.length} servers are called ${nameWords(first)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
   return {
     thing: servers,
     typed: second,

@@ -14,10 +14,8 @@ import { owedMs, oweFacts } from '../outbox/once.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
-import { Held, Unneeded } from '../requests/submit.ts'
-import { toUserWords } from '../slack/errors.ts'
+import { isRefused, toUserWords } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './alert-payload.ts'
 import { type EvacuationServers, type FoundServer, findAlerted } from './alert-servers.ts'
@@ -255,15 +253,14 @@ async function submitEvacuation(
     return undefined
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    if (error instanceof Unneeded) throw new TryLater('the alert resolved')
-    if (error instanceof Denied && (isForLackOfAnswer(error.denial) || error.denial.code === 'project-unknown'))
-      throw new TryLater(error.denial.code)
+    if (isRefused(error, 'not-needed')) throw new TryLater('the alert resolved')
+    if (isForLackOfAnswer(error) || error.code === 'project-unknown') throw new TryLater(error.code)
     const finding = error instanceof CheckFailed ? error.finding : undefined
     // Nobody is called if nothing is left to do by hand.
     const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: error instanceof Held }
+    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: isRefused(error, 'locked') }
   }
 }
 

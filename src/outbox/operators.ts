@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
-import { AccountLimitError, ApiError, type ErrorCode, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/codes.ts'
+import { AccountLimitError, ApiError, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
@@ -59,7 +60,7 @@ const codes: Record<AuthorityProblem['code'], ErrorCode> = {
   'approvals-not-genuine': 'record-not-genuine',
   'already-sent': 'record-not-genuine',
   'already-ended': 'record-not-genuine',
-  'unknown-key': 'signing-key-unknown',
+  'unknown-key': 'unknown-key',
   'approval-needed-now': 'policy-changed',
   'rule-gone': 'policy-changed',
   'end-not-allowed': 'policy-changed',

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { App as Bolt, Logger, Receiver } from '@slack/bolt'
-import type { ErrorCode } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/codes.ts'
 import { createRepeats } from '../domain/repeats.ts'
 import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 

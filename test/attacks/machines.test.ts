@@ -497,7 +497,7 @@ describe('what no rule of a machine covers is to it as if the account did not ha
           key: `${change}-${name}-${Object.values(others)}`,
         })
         const detail = `Not requested: no ${what} ${name}. List what there is, and use an id.`
-        expect([member, name, status, json.code, json.detail]).toEqual([member, name, 422, 'not-possible', detail])
+        expect([member, name, status, json.code, json.detail]).toEqual([member, name, 422, 'unknown-name', detail])
       }
     expect(await world.records.all()).toEqual([])
   })

@@ -159,7 +159,7 @@ const refusedSteps: Noted[] = [
   { ...refusedMove, count: 199 },
   { ...refusedMove, requestId: undefined, count: 1 },
   { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
-  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
+  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'record-changed' }] },
   { ...refusedMove, attempted: 'track' },
   { ...refusedMove, attempted: 'break-glass', causes: [{ code: 'on-vacation', until: 'Monday' }] },
   { act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },

@@ -35,7 +35,9 @@ describe('the operators', () => {
     await notifyOperators(one.app, 'record-not-genuine', alarm, { requestId: 'b7e2', about: 'record-changed:b7e2' })
     await one.settle()
 
-    expect(one.texts).toEqual(['Look at this. More: `record-not-genuine` in docs/alerts-and-errors.md.'])
+    expect(one.texts).toEqual([
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#record-not-genuine|record-not-genuine>.',
+    ])
     expect(one.fields).toEqual([{ code: 'record-not-genuine', requestId: 'b7e2' }])
   })
 
@@ -145,7 +147,9 @@ describe('a notice of a process that died', () => {
 
     for (let time = 0; time < 2; time += 1) await next.sweep()
 
-    expect(next.texts).toEqual(['Look at this. More: `redis-unsafe` in docs/alerts-and-errors.md.'])
+    expect(next.texts).toEqual([
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#redis-unsafe|redis-unsafe>.',
+    ])
     expect(next.found).toMatchObject([{ key: 'notice/redis-unsafe:x' }, { key: 'notice/redis-unsafe:x', wantsAll: true }])
     expect(await isOwed(shared)).toBe(false)
   })

@@ -191,7 +191,7 @@ describe('a write', () => {
     expect({ written, steps, distrusted, postponed }).toEqual({
       written: [],
       steps: [],
-      distrusted: ['signing-key-unknown'],
+      distrusted: ['unknown-key'],
       postponed: [30_000],
     })
   })

@@ -62,7 +62,7 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
         return store.now()
       },
     },
-    log: { error: ({ code }: { code: string }) => void (code === 'signing-key-unknown' || did.push(code)) } as never,
+    log: { error: ({ code }: { code: string }) => void (code === 'unknown-key' || did.push(code)) } as never,
     metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {}, reported: () => {} },
   })
   const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
