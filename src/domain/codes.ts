@@ -4,6 +4,8 @@ interface Meaning {
   do: string
 }
 
+const findWriter = 'Find out who can write to Redis, change its password, run npm run audit:verify, and have people request it again.'
+
 /** What the log from `warn` on (as `code`) and the notices to operators can say. docs/alerts-and-errors.md has a paragraph for each, with these sentences. */
 export const errors = {
   // Notices to the operators' channel, which the log has, too.
@@ -16,19 +18,20 @@ export const errors = {
     means: 'Slack takes a message about a request neither in its channel nor as a direct message.',
     do: "Find the outcome in the audit with the request's id, and tell the requester.",
   },
-  'record-not-genuine': {
-    means:
-      'Somebody changed the record of a request in Redis, forged its approvals, put back an older state after it was sent, or made an alert look handled by it.',
-    do: 'Find out who can write to Redis, change its password, run npm run audit:verify, and have people request it again.',
+  'record-changed': {
+    means: 'Somebody changed the record of a request in Redis, or made an alert look handled by it.',
+    do: findWriter,
   },
+  'approvals-not-genuine': { means: 'Somebody forged the approvals of a request in Redis.', do: findWriter },
+  'already-sent': { means: 'Somebody put a request in Redis back to a state from before it was sent.', do: findWriter },
+  'already-ended': { means: 'Somebody put a request in Redis back to a state from before it ended.', do: findWriter },
   'unknown-key': {
     means: 'A request was signed with a key that one process, on the host in the notice, does not have.',
     do: 'Give all processes the same STATE_KEY.',
   },
-  'policy-changed': {
-    means: 'The policy changed after a request was approved, and no longer allows it.',
-    do: 'It must be requested again.',
-  },
+  'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: 'It must be requested again.' },
+  'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: 'It must be requested again.' },
+  'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: 'It must be requested again.' },
   'approved-too-long-ago': {
     means: 'A request was approved, but could not be sent within 30 minutes, for example during an outage.',
     do: 'It must be requested again.',

@@ -164,7 +164,7 @@ async function findOwn(app: App, alert: Alert, { request: id, made, server }: Kn
   // An earlier attempt ended before it created the record, or Redis kept it for as long as records are kept.
   if (!own) return made === undefined ? { is: 'new', over: id } : { is: 'new' }
   if (server === undefined || !isProposal(app, own, server)) {
-    await notifyOperators(app, 'record-not-genuine', forgedProposal(id), { requestId: id })
+    await notifyOperators(app, 'record-changed', forgedProposal(id), { requestId: id })
     return { is: 'new', over: id }
   }
   if (own.state === 'expired' || own.state === 'withdrawn') return { is: 'new', over: id }
@@ -211,7 +211,7 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
       return 'proposed'
     }
     // A record that somebody else wrote, or that nobody can read, has the id. It must not hide the alert.
-    await notifyOperators(app, 'record-not-genuine', forgedProposal(begun.id), { requestId: begun.id })
+    await notifyOperators(app, 'record-changed', forgedProposal(begun.id), { requestId: begun.id })
     over = begun.id
   }
   throw new TryLater('others requested the same at the same time')
