@@ -176,7 +176,7 @@ describe('a key whose approvals cannot be trusted', () => {
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
       live: [],
-      distrusted: ['record-changed'],
+      distrusted: ['approvals-not-genuine'],
       steps: ['drop'],
     })
   })

@@ -156,7 +156,7 @@ describe('a write', () => {
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
-    expect(distrusted).toEqual(['record-changed'])
+    expect(distrusted).toEqual(['already-sent'])
   })
 
   test('that is no longer allowed after the preflight check is not sent', async () => {
