@@ -17,7 +17,7 @@ import { type Http, type HttpCall, startDeadline } from './http.ts'
 /** Refuses what no id of the account has and people can type: `..`, or an encoded slash, would reach another operation with the key. */
 export function pathTo(collection: `/${string}`, id: string): string {
   if (id === '' || id === '.' || id === '..' || /[/\\\p{Cc}]/u.test(id) || !id.isWellFormed()) {
-    throw new UserError("Not a valid id. An id isn't empty and has no slashes, backslashes or control characters.")
+    throw new UserError('not-an-id', "Not a valid id. An id isn't empty and has no slashes, backslashes or control characters.")
   }
   return `${collection}/${encodeURIComponent(id)}`
 }

@@ -46,16 +46,21 @@ const byPolicy = [
 
 /** Why a button does nothing. `foreign-button`: made for something else. `unknown-key`: the record was signed with one that this process lacks. */
 export const ButtonDenial = z.object({
-  code: z.literal(['stale-card', 'foreign-button', 'unknown-request', 'changed-record', 'unknown-key', 'other-version']),
+  code: z.literal([
+    ...(['stale-card', 'foreign-button', 'unknown-request', 'record-changed', 'unknown-key', 'other-version'] as const),
+    ...(['freeze-over', 'freeze-unreadable'] as const),
+  ]),
 })
 export type ButtonDenial = z.infer<typeof ButtonDenial>
 
 /** Why a person may not do something. It is stored as facts and put into words where it is shown. */
 export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, ButtonDenial])
 export type Denial = z.infer<typeof Denial>
-export type DenialCode = Denial['code']
 
-export function isForLackOfAnswer({ code }: Denial): boolean {
+/** Denials are in the audit, and for machines they are no conflict. */
+export const denialCodes: ReadonlySet<string> = new Set(Denial.options.flatMap(({ shape }) => [...shape.code.values]))
+
+export function isForLackOfAnswer({ code }: { code: string }): boolean {
   return code === 'person-unknown' || code === 'channel-unknown' || code === 'group-unknown'
 }
 

@@ -1,9 +1,17 @@
 import type { Finding, Words } from './change.ts'
+import type { RefusalCode } from './codes.ts'
 import type { CallKind } from './lane.ts'
 
 /** An error that the person can fix. The message is a whole sentence and is shown to them as it is. */
 export class UserError extends Error {
   override name = 'UserError'
+  /** One of the refusals, or the code of a finding. */
+  readonly code: string
+
+  constructor(code: RefusalCode | Finding['code'], message: string) {
+    super(message)
+    this.code = code
+  }
 }
 
 /** A preflight check that prevents a change. The message is `finding` in words. `next` is a sentence that says what to do. */
@@ -14,7 +22,7 @@ export class CheckFailed extends UserError {
   readonly next: string | undefined
 
   constructor(finding: Finding, { why, next }: Words) {
-    super(why)
+    super(finding.code, why)
     this.finding = finding
     this.next = next
   }
@@ -27,7 +35,7 @@ export class UnknownName extends UserError {
   readonly typed: string
 
   constructor(what: string, typed: string) {
-    super(`No ${what} ${typed}.`)
+    super('unknown-name', `No ${what} ${typed}.`)
     this.what = what
     this.typed = typed
   }
@@ -225,60 +233,6 @@ export function documentedRefusal(error: ApiError): Words | undefined {
   if (what === undefined) return undefined
   return { why: `${what} aren't enabled for this team (feature flag ${flag}).`, next: "Ask the provider's support to enable them." }
 }
-
-/** Every error that the log (as `code`) or the operators' channel can show. A test compares them with docs/alerts-and-errors.md. */
-export const errorCodes = [
-  // Notices to the operators' channel, which the log has, too.
-  'api-key-rejected',
-  'no-worker',
-  'report-undeliverable',
-  'record-not-genuine',
-  'signing-key-unknown',
-  'policy-changed',
-  'approved-too-long-ago',
-  'request-lost',
-  'record-unreadable',
-  'redis-data-lost',
-  'redis-data-new',
-  'redis-set-back',
-  'assignments-refused',
-  'outside-not-trusted',
-  'freeze-not-trusted',
-  'key-end-overdue',
-  'key-end-untrusted',
-  'audit-damaged',
-  'redis-unsafe',
-  'alerts-unread',
-  'alerts-unposted',
-  // Only in lines of the log.
-  'account-api-error',
-  'alerts-failed',
-  'alerts-port-refused',
-  'answer-failed',
-  'audit-failed',
-  'check-failed',
-  'configuration-warning',
-  'defect',
-  'dependency-away',
-  'error-shown',
-  'job-failed',
-  'list-items-left-out',
-  'machines-port-refused',
-  'operators-not-notified',
-  'operators-unreachable',
-  'page-failed',
-  'payload-not-handled',
-  'payload-unreadable',
-  'public-port-refused',
-  'queue-failed',
-  'reads-share-spent',
-  'redis-not-responding',
-  'signing-keys-differ',
-  'slack-library',
-  'slack-listener-failed',
-  'slack-token-rejected',
-] as const
-export type ErrorCode = (typeof errorCodes)[number]
 
 /** A right that the user of Redis lacks. Both are sentences for operators. */
 export interface MissingRight {

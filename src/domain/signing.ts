@@ -45,7 +45,7 @@ export class Secret {
 }
 
 /** What a keyring is for. A signature made for one purpose is worth nothing for another. */
-type Purpose = 'requests' | 'audit' | 'records'
+export type Purpose = 'requests' | 'audit' | 'records'
 
 /** `unknown-key`: it was signed with a key that this process does not have, so nobody can say whether it is genuine. `unsigned` has no signature. */
 export type Verdict = 'genuine' | 'forged' | 'unknown-key' | 'unsigned'

@@ -71,7 +71,8 @@ export const listBaselines = listFeature({
       return baselineListing(await app.lists.baselines(), args)
     } catch (error) {
       // Teams without the feature flag may also get a 404. Any other 403 is about the key.
-      if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404)) throw new UserError(noBaselines)
+      if (isFeatureMissing(error) || (error instanceof ApiError && error.status === 404))
+        throw new UserError('feature-missing', noBaselines)
       throw error
     }
   },

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import type { RefusalCode } from '../domain/codes.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
 import { readStart, timeWords } from '../domain/times.ts'
 import type { Feature } from '../kit/change-feature.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/forms.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm, unreadableFreeze } from '../messages/freezes.ts'
+import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { showAgain } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -52,32 +53,29 @@ function create(app: App): Feature {
   }
 }
 
-const whyNotSet = {
-  'unknown-key': mrkdwn`${unreadableFreeze} Lockkeeper's operators can find out why with ${code('/status')}.`,
-  'is-on': mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`,
-}
-
 async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
   const { origin, start, reason: typedReason } = slashCommand
   const { channelId, userId, command } = origin
   await app.access.authorize(origin, { to: 'freeze' })
-  const nothing = (words: Mrkdwn) => new Refusal(mrkdwn`Nothing was frozen. ${words}`)
+  const nothing = (why: RefusalCode, words: Mrkdwn) => new Refusal(why, mrkdwn`Nothing was frozen. ${words}`)
   const zone = await app.directory.zone(userId)
   const typed = [...args, ...(start === undefined ? [] : [start])].join(' ')
   const [, word, time = ''] = /^(until|till|for) (.+)$/i.exec(typed) ?? []
-  if (typed !== '' && word === undefined) throw nothing(mrkdwn`A freeze begins at once. Usage: ${code(`${command} freeze ${usage}`)}`)
+  if (typed !== '' && word === undefined)
+    throw nothing('wrong-usage', mrkdwn`A freeze begins at once. Usage: ${code(`${command} freeze ${usage}`)}`)
   const read = word && readStart(word.toLowerCase() === 'for' ? `in ${time}` : time, { now: await app.store.now(), zone })
   if (read && 'problem' in read) {
     const problem = startProblem(time, read.problem, zone, 'end')
-    throw nothing(read.problem.code === 'unreadable' ? mrkdwn`${problem} ${startExamples}` : problem)
+    throw nothing('wrong-usage', read.problem.code === 'unreadable' ? mrkdwn`${problem} ${startExamples}` : problem)
   }
   const reason = visibleReason(typedReason)
-  if (reason === undefined) throw nothing(mrkdwn`Say why: ${code(`${command} freeze ${usage}`)}`)
-  if (reason.length > longestReason) throw nothing(tooLongReason(reason.length))
+  if (reason === undefined) throw nothing('reason-required', mrkdwn`Say why: ${code(`${command} freeze ${usage}`)}`)
+  if (reason.length > longestReason) throw nothing('reason-too-long', tooLongReason(reason.length))
 
   const until = read ? read.at : undefined
   const record = await app.freezes.set({ until, by: userId, reason, channelId })
-  if (typeof record === 'string') throw nothing(whyNotSet[record])
+  if (record === 'is-on') throw nothing('freeze-is-on', mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`)
+  if (record === 'unknown-key') throw await app.access.refuse(origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
   tell(app, record)
   const end = until === undefined ? 'lifted' : timeWords(until, zone)
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
@@ -90,9 +88,8 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
   await app.access.authorize(origin, { to: 'unfreeze' })
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
-  if (lifted === 'unknown-key') throw new Refusal(mrkdwn`Nothing was changed. ${whyNotSet[lifted]}`)
-  if (!lifted && which !== undefined)
-    return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${origin.command} unfreeze`)} lifts what is on.`
+  if (lifted === 'unknown-key') throw await app.access.refuse(origin, { to: 'unfreeze' }, { code: 'freeze-unreadable' })
+  if (!lifted && which !== undefined) throw await app.access.refuse(origin, { to: 'unfreeze' }, { code: 'freeze-over' })
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
   if (!lifted) return notFrozen(ofPolicy)
   tell(app, lifted)

@@ -143,7 +143,10 @@ async function findNamed(
   const [source, ...others] = await findTyped(app, sources, serverId, signal)
   const ids = [source, ...others].map(({ id }) => code(id))
   if (others.length > 0)
-    throw new Refusal(mrkdwn`${ids.length} servers are called ${nameWords(serverId)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+    throw new Refusal(
+      'several-named',
+      mrkdwn`${ids.length} servers are called ${nameWords(serverId)}. Use the id: ${joinMrkdwn(ids, ', ')}.`,
+    )
   return {
     thing: servers,
     typed: targetId,

@@ -207,7 +207,8 @@ function keyFeature(verb: Verb, { kind, change, title, hint, label, style, ...co
       const { args: words, end } = splitEnd(args.slice(Math.max(keeping, 0)))
       const isKept = keeping > 0 && end !== undefined && /^the old(?: one| key| token)?$/i.test(words.slice(1).join(' '))
       const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
-      if (keeping > 0 && !isKept) throw new Refusal(mrkdwn`Not requested: say for how long, such as ${code('keeping the old one for 1d')}.`)
+      if (keeping > 0 && !isKept)
+        throw new Refusal('wrong-usage', mrkdwn`Not requested: say for how long, such as ${code('keeping the old one for 1d')}.`)
       const [found, overlap] = await Promise.all([findTyped(app, apiKeys, typed), overlapOf(app, isKept ? end : undefined, slashCommand)])
       const ask = mrkdwn`Which one should be ${verb}d?`
       return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: `keys ${verb} <id>` }

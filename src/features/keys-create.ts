@@ -129,9 +129,10 @@ export const createApiKey = changeFeature({
     const [label = '', ...rest] = args
     if (rest.length > 0)
       throw new Refusal(
+        'wrong-usage',
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
-    if (!isKeyLabel(label)) throw new UserError(notRequested(nameRule))
+    if (!isKeyLabel(label)) throw new UserError('name-not-possible', notRequested(nameRule))
     const endsAt = await typedEnd(app, 'key.create', end, slashCommand.origin)
     return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [], endsAt } }
   },

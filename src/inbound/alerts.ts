@@ -14,10 +14,8 @@ import { owedMs, oweFacts } from '../outbox/once.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied } from '../requests/access.ts'
 import { stepOf } from '../requests/steps.ts'
-import { Held, Unneeded } from '../requests/submit.ts'
-import { toUserWords } from '../slack/errors.ts'
+import { isRefused, toUserWords } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './alert-payload.ts'
 import { type EvacuationServers, type FoundServer, findAlerted } from './alert-servers.ts'
@@ -166,7 +164,7 @@ async function findOwn(app: App, alert: Alert, { request: id, made, server }: Kn
   // An earlier attempt ended before it created the record, or Redis kept it for as long as records are kept.
   if (!own) return made === undefined ? { is: 'new', over: id } : { is: 'new' }
   if (server === undefined || !isProposal(app, own, server)) {
-    await notifyOperators(app, 'record-not-genuine', forgedProposal(id), { requestId: id })
+    await notifyOperators(app, 'record-changed', forgedProposal(id), { requestId: id })
     return { is: 'new', over: id }
   }
   if (own.state === 'expired' || own.state === 'withdrawn') return { is: 'new', over: id }
@@ -213,7 +211,7 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
       return 'proposed'
     }
     // A record that somebody else wrote, or that nobody can read, has the id. It must not hide the alert.
-    await notifyOperators(app, 'record-not-genuine', forgedProposal(begun.id), { requestId: begun.id })
+    await notifyOperators(app, 'record-changed', forgedProposal(begun.id), { requestId: begun.id })
     over = begun.id
   }
   throw new TryLater('others requested the same at the same time')
@@ -255,15 +253,14 @@ async function submitEvacuation(
     return undefined
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    if (error instanceof Unneeded) throw new TryLater('the alert resolved')
-    if (error instanceof Denied && (isForLackOfAnswer(error.denial) || error.denial.code === 'project-unknown'))
-      throw new TryLater(error.denial.code)
+    if (isRefused(error, 'not-needed')) throw new TryLater('the alert resolved')
+    if (isForLackOfAnswer(error) || error.code === 'project-unknown') throw new TryLater(error.code)
     const finding = error instanceof CheckFailed ? error.finding : undefined
     // Nobody is called if nothing is left to do by hand.
     const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: error instanceof Held }
+    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: isRefused(error, 'locked') }
   }
 }
 

@@ -5,18 +5,11 @@ import { readsOfMachine } from '../account/budget.ts'
 import type { ElasticIp, Plan, Server, VirtualMachine } from '../account/objects.ts'
 import { nothingIfAbsent } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { isForLackOfAnswer, type Origin } from '../domain/approval.ts'
+import { denialCodes, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import {
-  AccountLimitError,
-  ApiContractError,
-  ApiError,
-  CheckFailed,
-  isUnanswered,
-  StoreUnavailableError,
-  UserError,
-} from '../domain/errors.ts'
-import { inLane } from '../domain/lane.ts'
+import type { RefusalCode } from '../domain/codes.ts'
+import { AccountLimitError, ApiContractError, ApiError, isUnanswered, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { inLane, noteRequest } from '../domain/lane.ts'
 import type { List } from '../domain/list.ts'
 import { longestReason } from '../domain/policy.ts'
 import { isOpen, type Request, requestStates, unknownState } from '../domain/request.ts'
@@ -27,12 +20,10 @@ import { elasticIps, servers, virtualMachines } from '../kit/things.ts'
 import { outcomeOf, statusLine } from '../messages/request-message.ts'
 import { viewOf } from '../outbox/render.ts'
 import { guardStore } from '../redis/connect.ts'
-import { Denied } from '../requests/access.ts'
 import { withdraw } from '../requests/decide.ts'
-import { Held, TooManyRequests } from '../requests/submit.ts'
-import { explain, Refusal } from '../slack/errors.ts'
+import { causeOf, explain, Refusal } from '../slack/errors.ts'
 import { code, isPlainAddress, type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../slack/text.ts'
-import { Conflict, findOwn, propose } from './machine-proposals.ts'
+import { findOwn, propose } from './machine-proposals.ts'
 
 /** Which machine calls, in its channel. */
 export interface Caller {
@@ -175,8 +166,9 @@ export function createOperations(app: App): Operation[] {
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
       async run({ origin }, { id }) {
         const request = await requireOwn(app, origin, String(id))
+        noteRequest(request.id)
         // A repeat gets the same answer.
-        if (request.state !== 'withdrawn') await withdraw(app, request, origin).catch(asConflict)
+        if (request.state !== 'withdrawn') await withdraw(app, request, origin)
         return { output: shown(app, await requireOwn(app, origin, request.id)) }
       },
     },
@@ -238,7 +230,8 @@ async function readUntilChanged(read: () => Promise<Request>, { state }: Request
 
 async function requireOwn(app: App, origin: Origin, id: string): Promise<Request> {
   const request = await findOwn(app, origin, id)
-  if (!request) throw new NotFound(mrkdwn`You have no request ${code(id)}. Requests are kept for 30 days after their end.`)
+  if (!request)
+    throw new Refusal('unknown-request', mrkdwn`You have no request ${code(id)}. Requests are kept for 30 days after their end.`)
   return request
 }
 
@@ -275,11 +268,6 @@ const ofId =
   (seen: App, search: string): Promise<Pick<List<Item>, 'items'>> | undefined =>
     isId?.(search) ? read?.(seen, search, AbortSignal.timeout(listMs)).then((item) => ({ items: [item] })) : undefined
 
-/** The list is read on, so the next call finds it. */
-class StillReading extends Refusal {
-  override name = 'StillReading'
-}
-
 const mostListed = 200
 
 /** So that a client that gives up after 5 s gets an answer. The read goes on, and the next call finds what it brings. */
@@ -308,7 +296,12 @@ function list<Item extends object>(app: App, { path, many, item, show, all, exac
     try {
       const read = await withinOr(listMs, all(seen), undefined)
       if (!read)
-        throw new StillReading(mrkdwn`The account API takes long: the list is still being read. Send the call again in a few seconds.`)
+        throw new Refusal(
+          'account-slow',
+          mrkdwn`The account API takes long: the list is still being read. Send the call again in a few seconds.`,
+          // The list is read on, so the next call finds it.
+          { retryAt: Date.now() + 5_000 },
+        )
       isTooLong = false
       return read
     } catch (error) {
@@ -316,7 +309,10 @@ function list<Item extends object>(app: App, { path, many, item, show, all, exac
       isTooLong ||= (error.pages ?? 0) >= readsOfMachine(app.budget.perMinute.read)
       if (!isTooLong) throw error
       const whole = path === 'servers' ? 'an id, or a whole hostname' : 'an id'
-      throw new Refusal(mrkdwn`The account has more ${many} than a machine may read in a minute. Narrow with search: give ${whole}.`)
+      throw new Refusal(
+        'list-too-long',
+        mrkdwn`The account has more ${many} than a machine may read in a minute. Narrow with search: give ${whole}.`,
+      )
     }
   }
 
@@ -368,30 +364,21 @@ async function takePlace({ redis, keys, store }: App, userId: string, waitMs: nu
   const leave = () => guardStore(() => redis.zrem(key, place)).catch(() => undefined)
   if (Number(answers?.at(-1)?.[1] ?? 0) <= mostWaits) return leave
   await leave()
-  throw new TooManyRequests(mrkdwn`You have ${mostWaits} waits at once, which is the limit. Let one end first.`)
+  throw new Refusal('too-many', mrkdwn`You have ${mostWaits} waits at once, which is the limit. Let one end first.`)
 }
 
 const mostCalls = 30
 const callsMs = 60_000
 
-/** Throws a TooManyRequests if a machine has called too often. The minute begins with its first call. */
+/** Throws a Refusal if a machine has called too often. The minute begins with its first call. */
 export async function countCall({ redis, keys }: App, { origin: { userId } }: Caller): Promise<void> {
   const key = keys.machineCalls(userId)
   const counted = await guardStore(() => redis.multi().incr(key).pexpire(key, callsMs, 'NX').pttl(key).exec())
   const [calls, , leftMs] = (counted ?? []).map(([, answer]) => Number(answer))
   if ((calls ?? 0) <= mostCalls) return
-  throw new TooManyRequests(
-    mrkdwn`You made ${mostCalls} calls in a minute, which is the limit. Try again in a minute.`,
-    Date.now() + Math.max(1_000, leftMs ?? 0),
-  )
-}
-
-class NotFound extends Refusal {
-  override name = 'NotFound'
-}
-
-function asConflict(error: unknown): never {
-  throw error instanceof Refusal && !(error instanceof Denied) ? new Conflict(error.words) : error
+  throw new Refusal('too-many', mrkdwn`You made ${mostCalls} calls in a minute, which is the limit. Try again in a minute.`, {
+    retryAt: Date.now() + Math.max(1_000, leftMs ?? 0),
+  })
 }
 
 export interface Problem {
@@ -413,31 +400,30 @@ export function withoutEmpty(given: object): Record<string, unknown> {
   return Object.fromEntries(members.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]))
 }
 
-/** Puts an error into words, and reports it. */
-export function problemOf(app: App, thrown: unknown): Problem {
+/** Puts an error into words, and reports it. `called`: by whom and what, if the call came so far. */
+export async function problemOf(app: App, thrown: unknown, called?: Caller & { tool: string }): Promise<Problem> {
   const known = thrown instanceof NotSeen ? thrown.cause : thrown
-  const detail = plainWords(app, explain(app, known, 'machines'))
-  const error = known instanceof Error && known.name === 'NothingRequested' ? known.cause : known
-  return { ...kindOfProblem(error), detail }
+  const detail = plainWords(app, await explain(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin }))
+  return { ...kindOfProblem(causeOf(known)), detail }
 }
 
 const laterS = 60
 
+/** Of refusals that are no denial (403), and for which the machine cannot simply send something else (422). */
+const statusOf: Record<string, number> = {
+  ...{ 'unknown-request': 404, 'too-many': 429 },
+  ...{ locked: 409, 'too-late': 409, 'idempotency-key-used': 409 },
+  ...{ 'account-slow': 503, 'person-unknown': 503, 'channel-unknown': 503, 'group-unknown': 503, 'project-unknown': 503 },
+} satisfies Partial<Record<RefusalCode, number>>
+
 function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
-  if (error instanceof StillReading) return { status: 503, code: 'account-slow', retryAfter: 5 }
-  if (error instanceof NotFound) return { status: 404, code: 'not-found' }
-  if (error instanceof Held || error instanceof Conflict) return { status: 409, code: 'conflict' }
-  if (error instanceof TooManyRequests) {
-    const inMs = (error.retryAt ?? 0) - Date.now()
-    return { status: 429, code: 'too-many', retryAfter: Math.max(1, Math.ceil(inMs / 1_000)) }
+  if (error instanceof UserError) {
+    const { code } = error
+    const status = statusOf[code] ?? (denialCodes.has(code) ? 403 : 422)
+    const inMs = (error instanceof Refusal ? (error.retryAt ?? 0) : 0) - Date.now()
+    const retryAfter = status === 503 && inMs < 0 ? laterS : Math.max(1, Math.ceil(inMs / 1_000))
+    return status === 429 || status === 503 ? { status, code, retryAfter } : { status, code }
   }
-  if (error instanceof Denied) {
-    const { denial } = error
-    const isUnknown = isForLackOfAnswer(denial) || denial.code === 'project-unknown'
-    return isUnknown ? { status: 503, code: denial.code, retryAfter: laterS } : { status: 403, code: denial.code }
-  }
-  if (error instanceof CheckFailed) return { status: 422, code: error.finding.code }
-  if (error instanceof UserError) return { status: 422, code: 'not-possible' }
   if (error instanceof StoreUnavailableError) return { status: 503, code: 'redis-away', retryAfter: laterS }
   if (error instanceof AccountLimitError) return { status: 503, code: 'account-limit', retryAfter: Math.ceil(error.waitMs / 1_000) }
   if (isUnanswered(error)) return { status: 503, code: 'account-away', retryAfter: laterS }

@@ -9,15 +9,10 @@ import { canonicalJson } from '../domain/signing.ts'
 import { NotSeen, seenBy } from '../kit/seen.ts'
 import { guardStore } from '../redis/connect.ts'
 import { ReasonRequired } from '../requests/access.ts'
-import { Held, requestIdFor, StartRefused } from '../requests/submit.ts'
-import { nothingRequested, notRequested, Refusal } from '../slack/errors.ts'
+import { requestIdFor, StartRefused } from '../requests/submit.ts'
+import { isRefused, nothingRequested, notRequested, Refusal } from '../slack/errors.ts'
 import { hasToken, tokenAdvice } from '../slack/read-interactions.ts'
 import { code, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
-
-/** What was asked for is not possible any more, or contradicts an earlier call. */
-export class Conflict extends Refusal {
-  override name = 'Conflict'
-}
 
 interface Proposed {
   change: Change
@@ -34,7 +29,8 @@ export async function propose(
   input: Record<string, string | undefined>,
 ): Promise<{ request: Request; isNew: boolean }> {
   const { idempotency_key: key, reason, link, start, ...members } = input
-  if ([...Object.values(members), reason, link].some((text) => text !== undefined && hasToken(text))) throw new Refusal(tokenAdvice)
+  if ([...Object.values(members), reason, link].some((text) => text !== undefined && hasToken(text)))
+    throw new Refusal('token-typed', tokenAdvice)
   const deliveryKey = key === undefined ? `call:${randomUUID()}` : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
   const earlier = await findOwn(app, origin, requestIdFor(deliveryKey))
   if (earlier) return { request: earlier, isNew: false }
@@ -42,7 +38,10 @@ export async function propose(
   const given = members as Record<string, string>
   const meant = await change.machines?.read(given, origin, AbortSignal.timeout(readMs)).catch((error: unknown) => {
     if (error instanceof UnknownName)
-      throw new Refusal(mrkdwn`Not requested: no ${error.what} ${nameWords(error.typed)}. List what there is, and use an id.`)
+      throw new Refusal(
+        'unknown-name',
+        mrkdwn`Not requested: no ${error.what} ${nameWords(error.typed)}. List what there is, and use an id.`,
+      )
     throw nothingRequested(error instanceof NotSeen ? error.cause : error)
   })
   const proposed: Proposed = { change, origin, meant, start }
@@ -56,15 +55,17 @@ export async function propose(
     return { request, isNew }
   } catch (error) {
     // Another call was first at the same moment.
-    const first = error instanceof Held ? await findSame() : undefined
+    const first = isRefused(error, 'locked') ? await findSame() : undefined
     if (first) return { request: first, isNew: false }
-    const [own] = error instanceof Held ? await ownOpen(app, proposed) : []
+    const [own] = isRefused(error, 'locked') ? await ownOpen(app, proposed) : []
     // A machine may have lost the id of the request that it could wait for, or withdraw.
-    if (own) throw new Held(mrkdwn`You have an open request for it: ${code(own.id)}. Withdraw it, or wait.`)
-    if (error instanceof CheckFailed && (await namesUnseen(app, origin, error))) throw new Refusal(withUnseen)
+    if (own) throw new Refusal('locked', mrkdwn`You have an open request for it: ${code(own.id)}. Withdraw it, or wait.`)
+    if (error instanceof CheckFailed && (await namesUnseen(app, origin, error))) throw new Refusal('addresses-unseen', withUnseen)
     // In Slack a form shows these, which is still open.
-    const words = error instanceof StartRefused ? error.whole : error instanceof ReasonRequired ? error.words : undefined
-    if (words) throw new Refusal(ownWords(notRequested(words.text)))
+    if (error instanceof StartRefused || error instanceof ReasonRequired) {
+      const { text } = error instanceof StartRefused ? error.whole : error.words
+      throw new Refusal(error instanceof StartRefused ? 'start-not-possible' : 'reason-required', ownWords(notRequested(text)))
+    }
     throw nothingRequested(error)
   }
 }
@@ -87,7 +88,7 @@ const keyMs = 24 * 3_600_000
 
 /**
  * Returns what the id of the request comes from, which is the same for all calls with the key in all processes. After 24 hours the key makes another
- * request. Throws a Conflict if the first call with it sent something else.
+ * request. Throws a Refusal if the first call with it sent something else.
  */
 async function claimKey({ redis, keys }: App, userId: string, key: string, sent: object): Promise<string> {
   const ofKey = hash('sha256', canonicalJson([userId, key]))
@@ -95,7 +96,10 @@ async function claimKey({ redis, keys }: App, userId: string, key: string, sent:
   const own = `${ofSent}${Date.now()}`
   const first = (await guardStore(() => redis.set(keys.idempotency(ofKey), own, 'PX', keyMs, 'NX', 'GET'))) ?? own
   if (!first.startsWith(ofSent))
-    throw new Conflict(mrkdwn`Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.`)
+    throw new Refusal(
+      'idempotency-key-used',
+      mrkdwn`Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.`,
+    )
   return `call:${ofKey}.${first}`
 }
 

@@ -59,7 +59,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     const gone = new AbortController()
     response.once('close', () => gone.abort()).once('finish', () => app.metrics.machineRequest(response.statusCode))
     const signal = AbortSignal.any([stopping.signal, gone.signal])
-    const answer = await answerTo(limited, signal).catch((error: unknown) => problem(problemOf(app, error)))
+    const answer = await answerTo(limited, signal).catch(async (error: unknown) => problem(await problemOf(app, error)))
     // It was answered, or the sender closed the connection.
     if (!answer) return
     const { refused } = answer
@@ -118,7 +118,12 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     const { operation, id } = found
     const query = Object.fromEntries(searchParams)
     const given = method === 'POST' ? json : { ...query, ...(id !== '' && { id }) }
-    return inLaneOf(operation, caller, () => run(operation, caller, { given, key: headers['idempotency-key'], signal }))
+    const { tool } = operation
+    return inLaneOf(operation, caller, () =>
+      run(operation, caller, { given, key: headers['idempotency-key'], signal }).catch(async (error: unknown) =>
+        problem(await problemOf(app, error, { ...caller, tool })),
+      ),
+    )
   }
 
   async function run(

@@ -130,15 +130,18 @@ function serverFor(app: App, { operations, caller, signal }: McpOptions): McpSer
         tell()
         telling = setInterval(tell, progressMs)
       }
-      try {
-        const call = { signal: AbortSignal.any([signal, mcpReq.signal]), onWaiting }
-        const { output: structuredContent } = await inLaneOf(operation, caller, () => operation.run(caller, given, call))
-        return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
-      } catch (error) {
-        return { isError: true, content: [{ type: 'text', text: problemOf(app, error).detail }] }
-      } finally {
-        clearInterval(telling)
-      }
+      return inLaneOf(operation, caller, async () => {
+        try {
+          const call = { signal: AbortSignal.any([signal, mcpReq.signal]), onWaiting }
+          const { output: structuredContent } = await operation.run(caller, given, call)
+          return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
+        } catch (error) {
+          const { detail } = await problemOf(app, error, { ...caller, tool })
+          return { isError: true, content: [{ type: 'text', text: detail }] }
+        } finally {
+          clearInterval(telling)
+        }
+      })
     })
   }
   return server

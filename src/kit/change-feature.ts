@@ -13,7 +13,7 @@ import { StartRefused, startOf } from '../requests/submit.ts'
 import type { Work } from '../requests/worker.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
-import { nothingRequested, notRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
+import { nothingRequested, notRequested, outdatedButton, problemIn, Refusal, toUserWords } from '../slack/errors.ts'
 import { fillForm, formMetadata, openForm } from '../slack/forms.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
@@ -116,7 +116,7 @@ function requireNames<Name extends string>(
   const called = all.map(([, name]) => name.called)
   const usage = code([slashCommand.origin.command, words, ...called.map((name) => `<${name}>`)].join(' '))
   const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${called.at(-1) ?? ''} out to open a form.`
-  throw new Refusal(wrongUsage(how, rest))
+  throw new Refusal('wrong-usage', wrongUsage(how, rest))
 }
 
 const readMs = 8_000
@@ -257,7 +257,10 @@ function forMachines<Input, Name extends string>(
       const { thing, found, inputOf } = named
       if (found.length === 1) return inputOf(found[0].id)
       const ids = found.map(({ id }) => code(id))
-      throw new Refusal(mrkdwn`${ids.length} ${thing.many} are called ${nameWords(named.typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`)
+      throw new Refusal(
+        'several-named',
+        mrkdwn`${ids.length} ${thing.many} are called ${nameWords(named.typed)}. Use the id: ${joinMrkdwn(ids, ', ')}.`,
+      )
     },
   }
 }
@@ -289,7 +292,9 @@ export async function submitTyped<Input, Facts>(
 
 /** A form shows a wrong start without these words, because it is still open, and its field has the examples. */
 function notStarted(error: unknown): unknown {
-  return error instanceof StartRefused ? new Refusal(ownWords(notRequested(error.whole.text))) : nothingRequested(error)
+  return error instanceof StartRefused
+    ? new Refusal('start-not-possible', ownWords(notRequested(error.whole.text)))
+    : nothingRequested(error)
 }
 
 /** Opens the form with everything that was typed. The reads may have taken longer than Slack's trigger lasts. */
@@ -299,7 +304,10 @@ async function askForReason(app: App, typed: Typed, { terms, draft, words }: Rea
     await openForm(app, typed.triggerId, view)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    throw new Refusal(ownWords(`${notRequested(words.text)} Add it at the end of the command: *because* and the reason.`))
+    throw new Refusal(
+      'reason-required',
+      ownWords(`${notRequested(words.text)} Add it at the end of the command: *because* and the reason.`),
+    )
   }
 }
 
@@ -307,7 +315,7 @@ async function askForReason(app: App, typed: Typed, { terms, draft, words }: Rea
 async function chooseOne<Input, Facts>(app: App, { change, form }: Omit<Submitted<Input, Facts>, 'input'>, click: Click): Promise<void> {
   const button = readJson(ChoiceButton, click.value)
   const input = change.input.safeParse(button?.input)
-  if (!button || !input.success) throw new Refusal(outdatedButton)
+  if (!button || !input.success) throw new Refusal('out-of-date', outdatedButton)
   const { command, reason, start } = button
   const typed = { ...click, origin: { ...click.origin, command }, reason, start }
   const outcome = await submitTyped(app, typed, { change, input: input.data, form })
@@ -318,7 +326,7 @@ async function chooseOne<Input, Facts>(app: App, { change, form }: Omit<Submitte
 async function openOffered(
   app: App,
   kind: ChangeKind,
-  { view, value, origin }: Click,
+  { view, value, origin, actionId }: Click,
   form: (thing: OfferedThing, metadata: string) => Promise<ModalView>,
 ): Promise<void> {
   if (!view) return
@@ -327,9 +335,7 @@ async function openOffered(
   try {
     await app.access.gate(origin, kind, 'opened')
   } catch (error) {
-    const problem = toUserWords(error)
-    if (!problem) throw error
-    return view.update(noticeView(problem, 'Not possible'))
+    return view.update(noticeView(await problemIn(app, error, { at: `click ${actionId}`, origin }), 'Not possible'))
   }
   await view.update(await form(thing, view.metadata))
 }

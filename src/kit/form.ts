@@ -10,7 +10,7 @@ import { ReasonRequired } from '../requests/access.ts'
 import type { Filling } from '../requests/forms.ts'
 import { StartRefused } from '../requests/submit.ts'
 import { input, modal, plainTextInput, problemBlocks, reasonBlockId, reasonIn, startBlockId, startIn } from '../slack/blocks.ts'
-import { nothingRequested, Refusal, toUserWords } from '../slack/errors.ts'
+import { nothingRequested, problemIn, Refusal, toUserWords } from '../slack/errors.ts'
 import { refuseForm } from '../slack/forms.ts'
 import type { Choices, Click, OptionsQuery, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
@@ -161,7 +161,7 @@ export async function formWithBoxes(app: App, form: AnyForm, view: View, asked?:
   try {
     const read = await within(boxesMs, boxes.read(app, chosen, asked, AbortSignal.timeout(boxesMs)))
     if (read.is === 'ready') return formView(form, { ...view, boxes: read.value })
-    throw new Refusal(boxes.late)
+    throw new Refusal('account-slow', boxes.late)
   } catch (error) {
     const problem = toUserWords(error)
     if (problem === undefined) throw error
@@ -218,8 +218,8 @@ export async function submitForm<Input, Facts>(
     return { is: 'accepted', words: submittedWords(outcome), title: 'Request sent' }
   } catch (error) {
     // The form stays open beside the words of a check.
-    const problem = toUserWords(error instanceof CheckFailed ? error : nothingRequested(error))
-    if (problem === undefined) throw error
+    const shown = error instanceof CheckFailed ? error : nothingRequested(error)
+    const problem = await problemIn(app, shown, { at: `submission ${submission.callbackId}`, origin })
     const own = error instanceof ReasonRequired ? reasonBlockId : error instanceof StartRefused ? startBlockId : undefined
     const field = error instanceof Refusal ? error.field : findings.fieldOf(error)
     const at = own ?? blockIds[field ?? ''] ?? blockOf(form.errorsAt ?? form.about)

@@ -96,8 +96,9 @@ export async function enteredEnd(app: App, { ends, date }: { ends: string; date:
   // A date beside another choice may be the one that is meant.
   if (date !== '' && ends !== onDate)
     throw new Refusal(
+      'end-not-possible',
       mrkdwn`Not requested: there is a date, and another end is chosen. Choose “On a date”, or leave the date empty.`,
-      dateField,
+      { field: dateField },
     )
   if (ends === never) return undefined
   return readEnd(app, ends === onDate ? date : ends, userId)
@@ -128,7 +129,7 @@ export async function typedEnd(
 /** A day without a time is that day to its end. */
 export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
   const refuse = (why: Mrkdwn): never => {
-    throw new Refusal(ownWords(notRequested(why.text)), dateField)
+    throw new Refusal('end-not-possible', ownWords(notRequested(why.text)), { field: dateField })
   }
   if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
   const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])

@@ -170,7 +170,8 @@ export async function findOption<Item extends { id: string }>(
   typed: string,
 ): Promise<PlainTextOption | undefined> {
   const found = await findTyped(app, thing, typed)
-  if (found.length > 1) throw new Refusal(mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. Choose one below.`)
+  if (found.length > 1)
+    throw new Refusal('several-named', mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. Choose one below.`)
   return optionOf(thing, found[0])
 }
 

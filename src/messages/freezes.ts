@@ -1,10 +1,11 @@
 import type { Button, KnownBlock, ModalView } from '@slack/web-api'
+import { pageOf } from '../domain/codes.ts'
 import type { Freeze } from '../domain/policy.ts'
 import type { Phrase } from '../domain/text.ts'
 import { type FreezeNow, type FreezeRecord, freezeOnAt } from '../requests/freeze.ts'
 import { actions, button, message, modal, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Metadata, writeMetadata } from '../slack/payloads.ts'
-import { code, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
+import { dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -51,7 +52,7 @@ export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButto
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const why = isOn && because ? suspicion[because] : undefined
   const after = hasEnded ? '' : ` No change starts.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
-  const more = why === undefined ? '' : mrkdwn` More: ${code('freeze-not-trusted')} in docs/alerts-and-errors.md.`
+  const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted'), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
       isOn

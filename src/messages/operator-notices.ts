@@ -1,3 +1,4 @@
+import { errors } from '../domain/codes.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import type { KeyEnd } from '../requests/key-ends.ts'
@@ -97,9 +98,10 @@ export function distrusted({ id }: Request, problem: AuthorityProblem, host: str
     case 'approval-needed-now':
     case 'rule-gone':
     case 'end-not-allowed':
-      return mrkdwn`:warning: The policy no longer allows request ${id} as it was approved. Nothing was done. It must be requested again.`
-    case 'approved-too-long-ago':
-      return mrkdwn`:warning: Request ${id} was approved too long ago. Nothing was done. It must be requested again.`
+    case 'approved-too-long-ago': {
+      const { means, do: next } = errors[problem.code]
+      return mrkdwn`:warning: Nothing was done for request ${id}. ${means} ${next}`
+    }
     default:
       return mrkdwn`:rotating_light: The record of request ${id} no longer matches what was requested. Lockkeeper won't act on it. Find out who can write to Redis, and check the audit with ${code('npm run audit:verify')}.`
   }

@@ -5,18 +5,9 @@ import { ApiError, ApiUnreachableError } from '../domain/errors.ts'
 import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
-import { apiErrorSentence, refusedWrite } from '../slack/errors.ts'
-import {
-  alternatives,
-  channelMention,
-  code,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  phraseWords,
-  quotedTitle,
-  type ShowPerson,
-} from '../slack/text.ts'
+import { apiErrorSentence, Refusal, refusedWrite } from '../slack/errors.ts'
+import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
+import { unreadableFreeze } from './freezes.ts'
 import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
 
 const effects = {
@@ -119,8 +110,8 @@ export function explainAll(change: Pick<Change, 'explain'> | undefined, findings
   return { why: words.map(({ why }) => why).join(' '), phrase, next }
 }
 
-export function whyWords(words: Words, showPerson?: ShowPerson): Mrkdwn {
-  return phraseWords(phraseOf(words), showPerson)
+export function whyWords(words: Words): Mrkdwn {
+  return phraseWords(phraseOf(words))
 }
 
 export function endingWords(words: Words): Mrkdwn {
@@ -154,7 +145,11 @@ const changedNothing = mrkdwn`No change made.`
 /** Says it where the request is being carried out, because there *No change made* would read as a word on the account. */
 const clickedInVain = mrkdwn`Your click had no effect.`
 
-export function tooLate(request: Request, clickerId: string): Mrkdwn {
+export function tooLate(request: Request, clickerId: string): Refusal {
+  return new Refusal(request.state === 'waiting' ? 'not-approved-yet' : 'too-late', tooLateWords(request, clickerId))
+}
+
+function tooLateWords(request: Request, clickerId: string): Mrkdwn {
   const by = request.decision?.by
   const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
   switch (request.state) {
@@ -286,10 +281,14 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
       return mrkdwn`This button is of another request, or was changed, so nothing was done. Use the request message.`
     case 'unknown-request':
       return unknownRequest(command)
-    case 'changed-record':
+    case 'record-changed':
       return changedRecord
     case 'unknown-key':
       return mrkdwn`This was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}), so nothing was changed. Request it again.`
+    case 'freeze-over':
+      return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${command} unfreeze`)} lifts what is on.`
+    case 'freeze-unreadable':
+      return mrkdwn`Nothing was changed. ${unreadableFreeze} Lockkeeper's operators can find out why with ${code('/status')}.`
     case 'other-version':
       return mrkdwn`Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.`
   }

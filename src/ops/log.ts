@@ -2,13 +2,12 @@ import { writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
 import pino from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { type ErrorCode, errors } from '../domain/codes.ts'
 import {
   AccountLimitError,
   ApiContractError,
   ApiError,
   ApiUnreachableError,
-  CheckFailed,
-  type ErrorCode,
   isRefusal,
   StoreUnavailableError,
   UserError,
@@ -42,7 +41,6 @@ export function describeError(thrown: unknown, depth = 0): ErrorDescription {
     name: thrown.name,
     // The sentences for people quote what they typed.
     ...(thrown instanceof UserError ? {} : { message: messageOf(thrown) }),
-    ...(thrown instanceof CheckFailed ? { code: thrown.finding.code } : {}),
     ...(typeof code === 'string' ? { code: code.slice(0, 60) } : {}),
     ...(isOwn && typeof operation === 'string' ? { operation } : {}),
     ...(isOwn && typeof status === 'number' ? { status } : {}),
@@ -122,6 +120,8 @@ interface LogParts {
   isTerminal?: boolean
 }
 
+const warnLevel = 40
+
 /** JSON lines on standard output, and text on a terminal. pino would print a bare error as it is, which `Log` does not take. Every field passes through `safeValue`: no command, body, header or secret is written. */
 export function createLog({ level, destination = pino.destination(1), isTerminal = process.stdout.isTTY }: LogParts): Log {
   const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', singleLine: true, messageFormat, ignore: 'error' })
@@ -131,6 +131,9 @@ export function createLog({ level, destination = pino.destination(1), isTerminal
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      mixin: (fields: { code?: unknown }, level): object =>
+        level >= warnLevel && isErrorCode(fields.code) ? { fix: errors[fields.code].do } : {},
+      mixinMergeStrategy: (fields, more) => ({ ...fields, ...more }),
       formatters: {
         level: (label) => ({ level: label }),
         log: (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, safeValue(value)])),
@@ -152,13 +155,11 @@ function messageFormat({ error, level, ...fields }: Fields, messageKey: string):
   return `${String(fields[messageKey]).replace(/^:\w+: /, '')}${why}`
 }
 
-interface RepeatedLine {
-  fields: Fields & { code: ErrorCode }
+type RepeatedLine = {
   text: string
   /** Lines with the same code about the same subject are repeats of each other. */
   about?: string
-  level?: 'info' | 'warn' | 'error'
-}
+} & ({ fields: Fields & { code: ErrorCode }; level?: 'info' | 'warn' | 'error' } | { fields: Fields & { code: string }; level: 'info' })
 
 /** Within this time, a line about the same is a repeat. */
 const quietMs = 60_000
@@ -169,7 +170,7 @@ const mostSubjects = 1_000
 /** Lines that can recur at every attempt are written at most once a minute. The next line has the number of those that were left out. */
 export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
   const subjects = new Map<string, { firstAt: number; writtenAt: number; repeats: number }>()
-  const nameOf = (code: ErrorCode, about: string) => `${code} ${about}`
+  const nameOf = (code: string, about: string) => `${code} ${about}`
 
   function write({ fields, text, about = '', level = 'warn' }: RepeatedLine): void {
     const name = nameOf(fields.code, about)
@@ -181,7 +182,8 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
     }
     if (subjects.size >= mostSubjects) subjects.clear()
     subjects.set(name, { firstAt: before?.firstAt ?? now, writtenAt: now, repeats: 0 })
-    log[level](before?.repeats ? { ...fields, repeats: before.repeats } : fields, text)
+    const written = log as Record<typeof level, Write<{ code: string }>>
+    written[level](before?.repeats ? { ...fields, repeats: before.repeats } : fields, text)
   }
 
   /** Writes that this is over, for a caller who knows. */
@@ -232,6 +234,13 @@ export interface LoggedPayload {
   members?: string[]
 }
 
+/** `at`: the command, button, form or tool. */
+export interface Shown {
+  at: string
+  userId?: string | undefined
+  reference?: string | undefined
+}
+
 /** Each error is counted, even if the log has one line for many. */
 export function createErrorReports(
   log: Pick<Log, 'debug' | 'info' | 'warn'>,
@@ -253,21 +262,15 @@ export function createErrorReports(
       lines.write({ fields: { code, kind, ...(members ? { members } : {}) }, text, about: [kind, ...(members ?? [])].join() })
     },
     /** Logs an error that was shown to a person. A refusal is not counted as an error. */
-    shownToPerson(error: unknown, shown: { reference?: string; at: string }): void {
+    shownToPerson(error: unknown, shown: Shown): void {
       const context = { ...shown, requestId: currentRequest() }
       if (!isRefusal(error)) count('people')
       // The account's limit is no fault, and metrics count it.
-      const isExpected = error instanceof UserError || error instanceof AccountLimitError
-      // A person stops after some refusals, and a machine may not.
-      if (isExpected && shown.at === 'machines')
-        lines.write({
-          level: 'info',
-          fields: { code: 'machines-port-refused', ...context, error },
-          text: 'refused',
-          about: likenessOf(error),
-        })
-      else if (isExpected) log.info({ ...context, error }, 'refused')
-      else log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
+      const code = error instanceof UserError ? error.code : error instanceof AccountLimitError ? 'account-limit' : undefined
+      if (code === undefined) return void log.warn({ code: 'error-shown', ...context, error }, 'An error was shown to a person')
+      // Nobody fills the log by repeating it.
+      const about = [shown.userId, shown.at, context.requestId].join(' ')
+      lines.write({ level: 'info', fields: { code, ...context }, text: 'refused', about })
     },
   }
 }
@@ -313,4 +316,13 @@ export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pi
     getLevel: () => 'info',
     setName: () => undefined,
   }
+}
+
+function codeOf(part: unknown): ErrorCode | undefined {
+  const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
+  return isErrorCode(code) ? code : undefined
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errors, code)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import { type ErrorCode, pageOf } from '../domain/codes.ts'
 import { deadlineIn } from '../domain/deadline.ts'
-import type { ErrorCode } from '../domain/errors.ts'
 import { AlertList } from '../messages/alerts.ts'
 import { freezeMessage } from '../messages/freezes.ts'
 import { unpostedAlerts } from '../messages/operator-notices.ts'
@@ -11,7 +11,7 @@ import type { OwedFacts } from '../redis/sealed.ts'
 import { freezeMessageId, freezeOnAt } from '../requests/freeze.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
-import { code as inCode, joinMrkdwn, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
+import { joinMrkdwn, link, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
 import { sendAlerts } from './alert-messages.ts'
 import { sendKeyEnd } from './key-end-messages.ts'
 import { lookLate } from './late-look.ts'
@@ -233,5 +233,5 @@ function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOpti
 
 function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
   if (config.opsChannel === undefined) return undefined
-  return { words: joinMrkdwn([words, mrkdwn`More: ${inCode(code)} in docs/alerts-and-errors.md.`], ' ').text }
+  return { words: joinMrkdwn([words, mrkdwn`More: ${link(pageOf(code), code)}.`], ' ').text }
 }

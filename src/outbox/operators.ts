@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { App } from '../app.ts'
-import { AccountLimitError, ApiError, type ErrorCode, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
+import { AccountLimitError, ApiError, isKeyRefused, isRefusal, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
@@ -47,22 +47,7 @@ export function onDistrusted(app: App, request: Request, problem: AuthorityProbl
   const { code } = problem
   const forgery = forgeries.find((each) => each === code)
   if (forgery) app.metrics.notGenuine(forgery)
-  return notifyOperators(app, codes[code], distrusted(request, problem, hostname()), {
-    requestId: request.id,
-    about: `${code}:${request.id}`,
-  })
-}
-
-const codes: Record<AuthorityProblem['code'], ErrorCode> = {
-  'record-changed': 'record-not-genuine',
-  'approvals-not-genuine': 'record-not-genuine',
-  'already-sent': 'record-not-genuine',
-  'already-ended': 'record-not-genuine',
-  'unknown-key': 'signing-key-unknown',
-  'approval-needed-now': 'policy-changed',
-  'rule-gone': 'policy-changed',
-  'end-not-allowed': 'policy-changed',
-  'approved-too-long-ago': 'approved-too-long-ago',
+  return notifyOperators(app, code, distrusted(request, problem, hostname()), { requestId: request.id })
 }
 
 export function onLostRecord(app: App, requestId: string): Promise<void> {

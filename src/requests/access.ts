@@ -4,6 +4,7 @@ import {
   approverRuling,
   breakGlassRuling,
   type Denial,
+  denialCodes,
   emergencyRuling,
   freezerRuling,
   type Grant,
@@ -51,7 +52,7 @@ import { unmetTerms } from '../domain/reason.ts'
 import { isOpen, type Request } from '../domain/request.ts'
 import { cleanText } from '../domain/text.ts'
 import { reasonRequired } from '../messages/forms.ts'
-import { denialWords, type LabelOf } from '../messages/refusals.ts'
+import { denialWords } from '../messages/refusals.ts'
 import { belongsTo, type CardButtonId, readButton } from '../messages/words.ts'
 import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -214,7 +215,7 @@ export class ReasonRequired extends Refusal {
   readonly draft: Draft
 
   constructor(terms: ReasonTerms | undefined, draft: Draft) {
-    super(terms ? reasonRequired(terms) : mrkdwn`The reason after *because* is missing.`)
+    super('reason-required', terms ? reasonRequired(terms) : mrkdwn`The reason after *because* is missing.`)
     this.terms = terms
     this.draft = draft
   }
@@ -394,19 +395,6 @@ function rightsFor(policy: Policy, change: KindOfChange, requester: Requester): 
   return { kind: change.kind, request: requesterOfKindRuling(requester, change, policy), rules }
 }
 
-export class Denied extends Refusal {
-  override name = 'Denied'
-  readonly denial: Denial
-  /** For the log, which has no words of refusals. */
-  readonly code: string
-
-  constructor(denial: Denial, labelOf: LabelOf, command: string) {
-    super(denialWords(denial, labelOf, command))
-    this.denial = denial
-    this.code = denial.code
-  }
-}
-
 /** An intent, or the id of a button or form that could not be trusted. */
 interface Attempt {
   to: string
@@ -417,18 +405,30 @@ interface Attempt {
   pressed?: Pressed | undefined
 }
 
-/** Notes a denial in the audit and returns the Refusal for the person. They are refused even if it cannot be noted. */
-async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: Denial): Promise<Denied> {
-  const { pressed, kind, what } = attempt
+/** Notes a denial in the audit and returns the Refusal for the person. */
+async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
+  const { pressed } = attempt
   const request = attempt.request ?? (await requestOf(app, pressed))
-  const { userId, channelId, teamId, command } = origin
-  const attempted = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
-  const more = { by: userId, attempted, causes: [denial] }
+  const to = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
+  await noteAttempt(app, origin, { ...attempt, to, request }, denial)
+  return new Refusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
+}
+
+/** Notes that a decision on a request was refused, for another reason than a missing right. `at`: the button, form or tool. */
+async function noteRefused(app: Judging, origin: Origin, { at, code, requestId }: Record<'at' | 'code' | 'requestId', string>) {
+  if (denialCodes.has(code)) return
+  const request = await app.store.find(requestId).catch(() => undefined)
+  if (request) await noteAttempt(app, origin, { to: at.split(' ').at(-1) ?? '', request }, { code })
+}
+
+/** People are refused even if it cannot be noted. */
+async function noteAttempt(app: Judging, origin: Origin, { to, kind, what, request }: Attempt, cause: Finding): Promise<void> {
+  const { userId, channelId, teamId } = origin
+  const more = { by: userId, attempted: to, causes: [cause] }
   const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
   // Open requests are few, so refusals on each of them cannot fill the audit.
   await app.audit.noteOnce(note, { byRequest: request !== undefined && isOpen(request.state) }).catch(app.errors.of('audit'))
-  return new Denied(denial, app.catalog.labelOf, command)
 }
 
 /** Somebody who may not use Lockkeeper is refused before the request of the button is read. */
@@ -438,7 +438,22 @@ async function requestOf(app: Judging, pressed: Pressed | undefined): Promise<Re
   return request && belongsTo(button, request) ? request : undefined
 }
 
-const checks = { judge, judgeStart, authorize, refuse, gate, admit, may, rights, tally, ruleOf, covers, reasonTerms, endsTerms }
+const checks = {
+  judge,
+  judgeStart,
+  authorize,
+  refuse,
+  noteRefused,
+  gate,
+  admit,
+  may,
+  rights,
+  tally,
+  ruleOf,
+  covers,
+  reasonTerms,
+  endsTerms,
+}
 
 /** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
 export type Access = Bound<typeof checks>

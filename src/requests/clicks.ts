@@ -137,10 +137,10 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone:
         if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
           const form = await emergencyForm(app, request)
-          return await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request)))
+          return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
         }
         const form = await approveForm(app, request, origin)
-        if (form) return await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request)))
+        if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
         const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
         if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
         return
@@ -189,7 +189,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
       const own = actions.filter((action) => action.of === of)
       const kinds = own.map(({ kind }) => kind)
       const [found, allowed] = await Promise.all([read(value, origin), access.may(origin, kinds)])
-      if (!found) throw new Refusal(mrkdwn`This item is gone. Run the command again for the current list.`)
+      if (!found) throw new Refusal('out-of-date', mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
         .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
         .flatMap((action) => itemButton(action, { id: value, text: found.name }))
@@ -201,7 +201,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
     return {
       form: (click) => {
         const item = readJson(ItemButton, click.value)
-        if (!item) throw new Refusal(outdatedButton)
+        if (!item) throw new Refusal('out-of-date', outdatedButton)
         return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
       },
       allow: async ({ origin }) => void (await access.gate(origin, kind, 'opened')),

@@ -49,10 +49,11 @@ export async function approve(
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     refuseUnlessWaiting(request, by)
     // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
-    if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal(changedRecord)
+    if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal('record-changed', changedRecord)
     // Drops approvals that somebody who can write to Redis has added.
     const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
-    if (earlier.some((each) => each.by === by)) throw new Refusal(approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
+    if (earlier.some((each) => each.by === by))
+      throw new Refusal('approved-before', approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
     const unsigned = { by, ...grant, ...urgent, emergency: emergency === undefined ? undefined : (true as const), at: await store.now() }
     const approval = signatures.signApproval(request, unsigned)
     const approvals = [...earlier, approval]
@@ -138,12 +139,12 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
   const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
-  if (holdOf(request)?.for !== 'start') throw new Refusal(tooLate(request, userId))
+  if (holdOf(request)?.for !== 'start') throw tooLate(request, userId)
   const { freezes } = await app.freezes.read()
   const now = await app.store.now()
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, startNow: { at: now } }, times)
-  if (held) throw new Refusal(mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
+  if (held) throw new Refusal('on-hold', mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
   const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now })
   const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
   const { outcome } = await app.store.take(request, 'start-now', data)
@@ -166,13 +167,13 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   const { store, access, catalog } = app
   const { userId } = origin
   const grant = await access.authorize(origin, { to: 'track', request })
-  if (request.state !== 'untracked' || catalog.open(request).change.handover) throw new Refusal(tooLate(request, userId))
+  if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   const holders = await Promise.all(resources.map(store.holderOf))
   // A child holds what it changes while its write is under way.
   const own = new Set([undefined, request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
-  if ([...changes.map(({ id }) => id), ...holders].some((id) => !own.has(id))) throw new Refusal(takenOver)
+  if ([...changes.map(({ id }) => id), ...holders].some((id) => !own.has(id))) throw new Refusal('taken-over', takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.
@@ -196,13 +197,13 @@ async function wakeAndShow(app: App, request: Request, { dueInMs }: StepData, on
 
 /** The first of several people wins. Returns the record if it changed, undefined if the step is taken, and throws if it comes too late. */
 async function newerRecord(app: App, request: Request, userId: string, outcome: StepResult['outcome']): Promise<Request | undefined> {
-  if (outcome === 'missing') throw new Refusal(unknownRequest(request.origin.command))
+  if (outcome === 'missing') throw new Refusal('unknown-request', unknownRequest(request.origin.command))
   if (outcome === 'expired') {
     await app.store.take(request, 'expire')
     await showTaken(app, request)
-    throw new Refusal(tooLate({ ...request, state: 'expired' }, userId))
+    throw tooLate({ ...request, state: 'expired' }, userId)
   }
-  if (outcome === 'lost') throw new Refusal(tooLate(await readAgain(app, request), userId))
+  if (outcome === 'lost') throw tooLate(await readAgain(app, request), userId)
   return outcome === 'changed' ? readAgain(app, request) : undefined
 }
 
@@ -213,18 +214,19 @@ export async function showTaken(app: App, { id }: Request): Promise<void> {
 
 async function readAgain({ store }: App, { id, origin }: Request): Promise<Request> {
   const request = await store.find(id)
-  if (!request) throw new Refusal(unknownRequest(origin.command))
+  if (!request) throw new Refusal('unknown-request', unknownRequest(origin.command))
   return request
 }
 
 /** The policy may have changed since the request. */
 function requireAllowedEnd(app: App, request: Request): void {
   const rule = app.access.ruleOf(request)
-  if (rule && request.state === 'waiting' && !isEndAllowed(app, request, rule)) throw new Refusal(endNotAllowed(rule.name))
+  if (rule && request.state === 'waiting' && !isEndAllowed(app, request, rule))
+    throw new Refusal('end-not-allowed', endNotAllowed(rule.name))
 }
 
 function refuseUnlessWaiting(request: Request, userId: string): void {
-  if (request.state !== 'waiting') throw new Refusal(tooLate(request, userId))
+  if (request.state !== 'waiting') throw tooLate(request, userId)
 }
 
 /** If the requester clicks on a decided request, the answer is the outcome, and not that they may not decide it. */

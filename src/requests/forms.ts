@@ -69,7 +69,7 @@ async function requireRequest(app: App, { value, origin, answer, at }: Pressed, 
   if (verdict === 'unknown-key') throw await refused('unknown-key', request)
   if (verdict !== 'genuine') {
     void onDistrusted(app, request, { code: 'record-changed' })
-    throw await refused('changed-record', request)
+    throw await refused('record-changed', request)
   }
   // During an update, another version of Lockkeeper may have posted the card.
   if (!catalog.openIfFit(request)) throw await refused('other-version', request)
@@ -197,7 +197,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       // can be sent before a refusal replaces it.
       if (click.onHome) await app.access.gate(origin, request.kind, 'channel-chosen')
       const form = handlerOf(forms, request.kind)
-      if (!form) throw new Refusal(cannot)
+      if (!form) throw new Refusal('not-from-here', cannot)
       return form.filled(...(await contentOf(request, origin, click.responseUrl)))
     },
     allow: async (click) => {
@@ -227,12 +227,13 @@ export const fillAgain: FillAgain = (app, request) => {
 
 /** *Move back* and the like: the change that undoes it. */
 export const fillReverse: FillAgain = async (app, request, userId) => {
-  if (!canReverse(request)) throw new Refusal(tooLate(request, userId))
+  if (!canReverse(request)) throw tooLate(request, userId)
   const later = await changedSince(app, request)
-  if (later) throw new Refusal(alreadyChanged(app.catalog.titleOf(later), { id: later.id, link: app.slack.identity.linkTo(later) }))
+  if (later)
+    throw new Refusal('changed-since', alreadyChanged(app.catalog.titleOf(later), { id: later.id, link: app.slack.identity.linkTo(later) }))
   const { change, input, latest } = app.catalog.open(request)
   const back = change.reverse?.(doneInput(request, change, input), latest)
-  if (!back) throw new Refusal(cannot)
+  if (!back) throw new Refusal('not-from-here', cannot)
   const { label: title, ...content } = back
   return { filling: { ...content, reason: undefined, title }, metadata: { undoes: linked(app, request) } }
 }
@@ -241,7 +242,7 @@ export const fillReverse: FillAgain = async (app, request, userId) => {
 export const fillRetry: FillAgain = (app, request, userId) => {
   const { change, input, facts } = app.catalog.open(request)
   const rest = restOf(request.items ?? []).map(({ id }) => id)
-  if (isOpen(request.state) || !change.items || rest.length === 0) throw new Refusal(tooLate(request, userId))
+  if (isOpen(request.state) || !change.items || rest.length === 0) throw tooLate(request, userId)
   const filling = { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel }
   return { filling, metadata: repeating(app, request) }
 }

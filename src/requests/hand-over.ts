@@ -44,8 +44,8 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   const opened = app.catalog.open(request)
   const grant = await app.access.authorize(click.origin, { to: 'issue', request })
   const { handover } = opened.change
-  if (request.state !== 'approved' || !handover) throw new Refusal(tooLate(request, click.origin.userId))
-  if (click.onHome) throw new Refusal(notOnHome)
+  if (request.state !== 'approved' || !handover) throw tooLate(request, click.origin.userId)
+  if (click.onHome) throw new Refusal('on-home', notOnHome)
   // Before the first read of the account, which is counted as one for a write: a press that nothing comes of must not spend it.
   await requireAuthority(app, request)
   requireTurn(app, await budget.waitForWrite('execute', request.id))
@@ -75,29 +75,30 @@ export async function handOver(app: App, request: Request, click: Click): Promis
 /** Refuses a press after another one has taken the step. */
 async function refuseTaken(app: App, request: Request, { origin }: Click): Promise<never> {
   const now = await app.store.find(request.id)
-  throw new Refusal(now ? tooLate(now, origin.userId) : unknownRequest(origin.command))
+  throw now ? tooLate(now, origin.userId) : new Refusal('unknown-request', unknownRequest(origin.command))
 }
 
 /** Refuses a press that has to wait, because nothing is made without the person who sees it. */
 function requireTurn({ budget }: App, waitMs: number): void {
-  if (waitMs > 0) throw new Refusal(pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
+  if (waitMs > 0) throw new Refusal('account-limit', pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
 }
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
 async function readAgain(app: App, request: Request, opened: Opened, click: Click): Promise<unknown> {
   const result = await repeatPreflight(app, opened)
   if (result.is === 'unchanged') return result.facts
-  if (result.is === 'limited') throw new Refusal(pressAgain({ kind: 'read', perMinute: app.budget.perMinute.read, waitMs: result.waitMs }))
+  if (result.is === 'limited')
+    throw new Refusal('account-limit', pressAgain({ kind: 'read', perMinute: app.budget.perMinute.read, waitMs: result.waitMs }))
   if (result.is === 'unread')
-    throw new UserError("The account API isn't responding. Nothing was created. Press the button again in a minute.")
+    throw new UserError('account-away', "The account API isn't responding. Nothing was created. Press the button again in a minute.")
   const causes = result.is === 'changed' ? result.causes : [result.cause]
   const { why } = explainAll(opened.change, causes)
-  if (result.is === 'refused') throw new UserError(why)
+  if (result.is === 'refused') throw new UserError(result.cause.code, why)
   const { outcome } = await app.store.take(request, 'void', { set: { causes } })
   // Another press may have created the key that this one found.
   if (outcome !== 'won') return refuseTaken(app, request, click)
   await showTaken(app, request)
-  throw new UserError(`Canceled: the account changed since the request. Nothing was created. ${why}`)
+  throw new UserError('account-changed', `Canceled: the account changed since the request. Nothing was created. ${why}`)
 }
 
 /**
@@ -111,23 +112,23 @@ async function requireAuthority(app: App, request: Request, facts?: unknown): Pr
   const unapproved = await checkApproval(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, signed, times)
-  if (held && !unapproved) throw new Refusal(mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
+  if (held && !unapproved) throw new Refusal('on-hold', mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
   const problem = unapproved ?? (await checkPast(app, request))
   if (!problem) return text
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.
   const current = await store.find(request.id)
-  if (current && current.revision !== request.revision) throw new Refusal(tooLate(current, request.origin.userId))
+  if (current && current.revision !== request.revision) throw tooLate(current, request.origin.userId)
   await onDistrusted(app, request, problem)
   if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
   await showTaken(app, request)
-  throw new UserError(explainAll(undefined, [problem]).why)
+  throw new UserError(problem.code, explainAll(undefined, [problem]).why)
 }
 
 async function expire(app: App, request: Request, click: Click): Promise<never> {
   const set = { causes: [{ code: 'not-used' } satisfies CommonFinding] }
   await app.store.take(request, 'expire-approved', { set })
   await showTaken(app, request)
-  throw new Refusal(tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId))
+  throw tooLate({ ...request, ...set, state: 'expired' }, click.origin.userId)
 }
 
 /** If the requester may not have seen the secret, it is made worthless: here, or by the worker that next observes the request. */

@@ -46,6 +46,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
   await app.freezes.read()
   if (!fitsOnCard(viewOf(app, asRecorded(request))))
     throw new Refusal(
+      'does-not-fit',
       mrkdwn`Not requested: it doesn't fit in one message, and approvers must see all of it. Request fewer changes at once.`,
     )
   const dueInMs = firstDueMs(request, rule)
@@ -53,7 +54,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
   const shown = await deliver(app, request.id, 'card')
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
-    throw new Refusal(refusedCard(shown.error))
+    throw new Refusal('not-posted', refusedCard(shown.error))
   }
   await app.queues.wake(request, dueInMs)
   return {
@@ -77,7 +78,8 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const { change, origin, fromMessage, alert, link, isQuiet, deliveryKey } = requested
   const { kind } = change
   const reason = visibleReason(requested.reason)
-  if (reason !== undefined && reason.length > longestReason) throw new Refusal(ownWords(notRequested(tooLongReason(reason.length).text)))
+  if (reason !== undefined && reason.length > longestReason)
+    throw new Refusal('reason-too-long', ownWords(notRequested(tooLongReason(reason.length).text)))
   const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
   const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
@@ -134,7 +136,7 @@ export class StartRefused extends Refusal {
   readonly whole: Mrkdwn
 
   constructor(words: Mrkdwn, examples?: Mrkdwn) {
-    super(words)
+    super('start-not-possible', words)
     this.whole = examples ? mrkdwn`${words} ${examples}` : words
   }
 }
@@ -193,27 +195,6 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
   }
 }
 
-/** Another open request holds what a new one needs. */
-export class Held extends Refusal {
-  override name = 'Held'
-}
-
-/** What led to the request ended before it was recorded. */
-export class Unneeded extends Refusal {
-  override name = 'Unneeded'
-}
-
-/** The requester has, or made, as many requests as one may. `retryAt`: from when on another is possible, in ms since 1970, if that is known. */
-export class TooManyRequests extends Refusal {
-  override name = 'TooManyRequests'
-  readonly retryAt: number | undefined
-
-  constructor(words: Mrkdwn, retryAt?: number) {
-    super(words)
-    this.retryAt = retryAt
-  }
-}
-
 /** Machines of the policy. Alerts have no limit, because many servers may fail at once. */
 const mostUndecidedOfMachine = 10
 
@@ -228,11 +209,12 @@ async function record(
   const mostUndecided = machineNameOf(origin) === undefined ? app.config.openRequestsPerPerson : mostUndecidedOfMachine
   const isLimited = origin.userId !== alertsRequester
   const created = await app.store.create(request, { dueInMs, whileExists, ...(isLimited && { mostUndecided }) })
-  if (created.outcome === 'gone') throw new Unneeded(mrkdwn`Not requested: what led to it has ended.`)
+  if (created.outcome === 'gone') throw new Refusal('not-needed', mrkdwn`Not requested: what led to it has ended.`)
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
-  if (created.outcome === 'too-many') throw new TooManyRequests(tooManyUndecided(mostUndecided))
-  if (created.retryAt !== undefined) throw new TooManyRequests(tooManyLately(mostLately(mostUndecided), created.retryAt), created.retryAt)
+  if (created.outcome === 'too-many') throw new Refusal('too-many', tooManyUndecided(mostUndecided))
+  const { retryAt } = created
+  if (retryAt !== undefined) throw new Refusal('too-many', tooManyLately(mostLately(mostUndecided), retryAt), { retryAt })
   return created.outcome === 'created'
 }
 
@@ -249,7 +231,7 @@ async function busyRefusal(
   const parents = await app.store.findMany(holding.flatMap(({ parent }) => parent?.id ?? []))
   const holders = holding.map((each) => ({ ...(parents.find(({ id }) => id === each.parent?.id) ?? each), id: each.id }))
   const [first] = holders
-  if (!first) return new Held(heldByUnreadable(held[0]?.by ?? ''))
+  if (!first) return new Refusal('locked', heldByUnreadable(held[0]?.by ?? ''))
   const own = held.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
@@ -259,7 +241,7 @@ async function busyRefusal(
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (heldBy.get(each.id) ?? []).map(nameOf),
   }))
-  return new Held(othersAreOpen(others, origin.userId, holder === undefined))
+  return new Refusal('locked', othersAreOpen(others, origin.userId, holder === undefined))
 }
 
 /** What people call the items of a change, by their resources. */

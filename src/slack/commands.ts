@@ -77,7 +77,10 @@ const longestSearch = 1_000
 
 export function limitWords(words: string[]): void {
   if (words.length > mostWords)
-    throw new Refusal(mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`)
+    throw new Refusal(
+      'wrong-usage',
+      mrkdwn`Too many words: a search can have up to ${mostWords}. This one has ${words.length}. Use fewer words.`,
+    )
   if (JSON.stringify(words).length > longestSearch)
-    throw new Refusal(mrkdwn`The words of this search are too long. Use fewer or shorter ones.`)
+    throw new Refusal('wrong-usage', mrkdwn`The words of this search are too long. Use fewer or shorter ones.`)
 }

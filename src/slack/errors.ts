@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
 import type { Words } from '../domain/change.ts'
+import type { RefusalCode } from '../domain/codes.ts'
 import {
   AccountLimitError,
   ApiContractError,
@@ -16,21 +18,34 @@ import {
   UserError,
   writeRefusalOf,
 } from '../domain/errors.ts'
+import { currentRequest } from '../domain/lane.ts'
 import { formatDuration } from '../domain/text.ts'
 import { code, escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+
+interface RefusalOptions {
+  /** The field of the form that it is about. Default: the first one. */
+  field?: string
+  /** From when on it is possible, in ms since 1970, if that is known. */
+  retryAt?: number | undefined
+}
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
 export class Refusal extends UserError {
   override name = 'Refusal'
   readonly words: Mrkdwn
-  /** The field of the form that it is about. Default: the first one. */
   readonly field: string | undefined
+  readonly retryAt: number | undefined
 
-  constructor(words: Mrkdwn, field?: string) {
-    super(words.text)
+  constructor(code: RefusalCode, words: Mrkdwn, { field, retryAt }: RefusalOptions = {}) {
+    super(code, words.text)
     this.words = words
     this.field = field
+    this.retryAt = retryAt
   }
+}
+
+export function isRefused(error: unknown, code: RefusalCode): error is Refusal {
+  return error instanceof Refusal && error.code === code
 }
 
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
@@ -45,14 +60,33 @@ export function nothingRequested(error: unknown): unknown {
   return accountWords(error) || error instanceof CheckFailed ? new NothingRequested('nothing was requested', { cause: error }) : error
 }
 
-/** Explains an error to the person, and reports it. `at` names the interaction in the log. */
-export function explain(app: Pick<App, 'errors'>, thrown: unknown, at: string): Mrkdwn {
+/** The log, the operators and machines get the error that the account API gave. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof NothingRequested ? error.cause : error
+}
+
+/** Explains an error to the person, and reports it: to the log, and a refused decision to the audit. `at` names the interaction. */
+export async function explain(app: Pick<App, 'errors' | 'access'>, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
   const words = toUserWords(thrown)
-  // The log and the operators get the error that the account API gave.
-  const error = thrown instanceof NothingRequested ? thrown.cause : thrown
+  const error = causeOf(thrown)
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
-  app.errors.shownToPerson(error, { at, reference })
+  app.errors.shownToPerson(error, { at, userId: origin?.userId, reference })
+  const requestId = currentRequest()
+  if (error instanceof UserError && origin && requestId) await app.access.noteRefused(origin, { at, code: error.code, requestId })
   return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
+}
+
+/** The same for a form that stays open and shows it. Throws an error that has no words of its own. */
+export async function problemIn(app: Pick<App, 'errors' | 'access'>, thrown: unknown, attempted: Attempted): Promise<Mrkdwn> {
+  if (toUserWords(thrown) === undefined) throw thrown
+  return explain(app, thrown, attempted)
+}
+
+interface Attempted {
+  /** `click request-approve` */
+  at: string
+  /** Undefined if it is not known who it was. */
+  origin: Origin | undefined
 }
 
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {

@@ -5,9 +5,9 @@ import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { cleanText } from '../domain/text.ts'
 import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
-import { button, input, longestStart, modal, noticeView, problemBlocks } from './blocks.ts'
+import { button, input, longestStart, modal, problemBlocks } from './blocks.ts'
 import type { Command, Need } from './commands.ts'
-import { outdatedButton, Refusal, toUserWords } from './errors.ts'
+import { outdatedButton, problemIn, Refusal, toUserWords } from './errors.ts'
 import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
 import { PageButton } from './listing.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
@@ -75,7 +75,7 @@ function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
   function meant({ value }: Click) {
     const button = readJson(PageButton, value)
     const command = opened.find(({ words }) => words === button?.command)
-    if (!button || !command) throw new Refusal(outdatedButton)
+    if (!button || !command) throw new Refusal('out-of-date', outdatedButton)
     const because = button.args.findIndex((word) => /^because[,:]?$/i.test(word))
     const [words, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
     const at = command.startsOnClick ? -1 : words.findIndex((_, index) => isStart(words.slice(index).join(' ')))
@@ -154,7 +154,7 @@ function channelIdIn(value: string): string | undefined {
 async function submitChannel(app: App, opened: Opened[], { metadata, origin, values }: Submission): Promise<SubmissionAnswer> {
   const before = readMetadata(metadata)
   const command = opened.find(({ words }) => words === before?.opens)
-  if (!before || !command) throw new Refusal(mrkdwn`This form is out of date. Nothing was done. Open it again.`)
+  if (!before || !command) throw new Refusal('out-of-date', mrkdwn`This form is out of date. Nothing was done. Open it again.`)
   const channelId = channelIdIn(values[channelBlock] ?? '')
   const again = (problem: Mrkdwn) => channelForm({ metadata: before, title: command.button.opens, channelId, problem })
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
@@ -162,8 +162,7 @@ async function submitChannel(app: App, opened: Opened[], { metadata, origin, val
   try {
     await app.access.gate(there, command.need, 'channel-chosen')
   } catch (error) {
-    const problem = toUserWords(error)
-    if (!problem) throw error
+    const problem = await problemIn(app, error, { at: `submission ${channelFormId}`, origin: there })
     return { is: 'refused', problems: { [channelBlock]: problem }, again }
   }
   const written = metadataFor(app, command.need, { origin: there, responseUrl: before.responseUrl })
@@ -191,25 +190,15 @@ export async function fillForm<Filled>(
   }
 }
 
-/** A trigger expires after 3 s, so nothing slow runs before. A refusal or the view of `allow` replaces the form. */
-export async function openForm(
-  { slack: { messenger } }: App,
-  triggerId: string,
-  view: ModalView,
-  allow?: () => Promise<ModalView | undefined>,
-): Promise<void> {
+/** A trigger expires after 3 s, so nothing slow runs before. What follows can replace the form, as long as the person has it open. */
+export async function openForm({ slack: { messenger } }: App, triggerId: string, view: ModalView) {
   const opened = await messenger.openView(triggerId, view)
   if (opened.is !== 'opened')
     throw new Refusal(
+      'form-not-opened',
       mrkdwn`Slack didn't open the form in time. Nothing was done. Press the button again, or send the command again. A whole command needs no form.`,
     )
-  try {
-    const filled = await allow?.()
-    if (filled) await messenger.updateView(opened.viewId, filled)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    await messenger.updateView(opened.viewId, noticeView(error.words, 'Not possible'))
-  }
+  return { replace: async (next: ModalView) => void (await messenger.updateView(opened.viewId, next)) }
 }
 
 /** Refuses a form with everything that is wrong, so that one more try is enough. Returns undefined if no field has a problem. */

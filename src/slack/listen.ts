@@ -77,7 +77,7 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
     await app.access.authorize(origin, { to: 'read', what: at, pressed })
     await next()
   } catch (error) {
-    await interaction.fail(explain(app, error, at))
+    await interaction.fail(await explain(app, error, interaction))
   } finally {
     clearTimeout(late)
   }
@@ -88,15 +88,21 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   interaction: Interaction<Given>,
   handler: Handler<Given> | FormHandler<Given> | undefined,
 ): Promise<void> {
-  const { given, at } = interaction
+  const { given } = interaction
   if (!handler) return interaction.refuseUnknown()
   if (typeof handler === 'function') return handler(given)
-  await openForm(app, given.triggerId, await handler.form(given), async () => {
+  const form = await openForm(app, given.triggerId, await handler.form(given))
+  try {
     await handler.allow(given)
-    // The form itself says that the result follows.
-    if (handler.fill) interaction.answer?.elsewhere()
-    return handler.fill?.(given).catch((error: unknown) => noticeView(explain(app, error, at)))
-  })
+  } catch (error) {
+    if (error instanceof Refusal) interaction.fail = (words) => form.replace(noticeView(words, 'Not possible'))
+    throw error
+  }
+  if (!handler.fill) return
+  // The form itself says that the result follows.
+  interaction.answer?.elsewhere()
+  const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await explain(app, error, interaction)))
+  if (filled) await form.replace(filled)
 }
 
 async function submitForm(
@@ -112,7 +118,7 @@ async function submitForm(
 
 async function loadOptions(interaction: OptionsInteraction, load: InteractionHandlers['options'][string] | undefined): Promise<void> {
   if (!load) return interaction.refuseUnknown()
-  if (hasToken(interaction.given.typed)) throw new Refusal(tokenAdvice)
+  if (hasToken(interaction.given.typed)) throw new Refusal('token-typed', tokenAdvice)
   await interaction.reply(await load(interaction.given))
 }
 

@@ -6,7 +6,7 @@ export function createOneAtATime(words: Mrkdwn) {
   const busy = new Set<string>()
 
   return async function runAlone<T>(name: string, work: () => Promise<T>): Promise<T> {
-    if (busy.has(name)) throw new Refusal(words)
+    if (busy.has(name)) throw new Refusal('in-progress', words)
     busy.add(name)
     try {
       return await work()

@@ -3,6 +3,7 @@ import type { ViewResponseAction } from '@slack/bolt'
 import type { ModalView, PlainTextElement, PlainTextOption } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import type { RefusalCode } from '../domain/codes.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
 import { answerTo, type TrackedAnswer } from './answers.ts'
@@ -126,7 +127,7 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
     start,
   }
   const at = `command ${name}`
-  const handler = refused ? refuseWith(refused) : handlerFor(app, commands, words, bare)
+  const handler = refused ? refuseWith('wrong-usage', refused) : handlerFor(app, commands, words, bare)
   return { ...answeredByMessage(app, command, { at, ack }), handler, refuseUnknown: async () => {} }
 }
 
@@ -142,9 +143,9 @@ function readWords(commands: Command[], text: string): { words: string[]; name: 
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`
 
-function refuseWith(words: Mrkdwn): () => Promise<void> {
+function refuseWith(code: RefusalCode, words: Mrkdwn): () => Promise<void> {
   return async () => {
-    throw new Refusal(words)
+    throw new Refusal(code, words)
   }
 }
 
@@ -167,7 +168,7 @@ function readClick(app: App, payload: Payloads['block_actions'], ack: Acknowledg
   }
   const slow = origin.channelId ? slowClickWords : slowWords
   const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, slow })
-  return { ...answered, pressed: click, refuseUnknown: refuseWith(outdatedButton) }
+  return { ...answered, pressed: click, refuseUnknown: refuseWith('out-of-date', outdatedButton) }
 }
 
 function clickedView(app: App, { id, private_metadata: metadata, state }: Payloads['view_submission']['view']): ClickedView {
@@ -196,7 +197,7 @@ function readShortcut(app: App, payload: Payloads['shortcut'], ack: Acknowledge<
   }
   return {
     ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack }),
-    refuseUnknown: refuseWith(mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
+    refuseUnknown: refuseWith('out-of-date', mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
   }
 }
 
@@ -324,7 +325,7 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
     isFirst: Promise.resolve(true),
     interim: () => reply(noticeOptions('The account API is slow. Type again in a moment.')),
     fail: (words) => reply(noticeOptions(toPlainText(app.slack.naming.inWords(words)))),
-    refuseUnknown: refuseWith(mrkdwn`This form is out of date. Close it and run the command again.`),
+    refuseUnknown: refuseWith('out-of-date', mrkdwn`This form is out of date. Close it and run the command again.`),
     reply,
   }
 }

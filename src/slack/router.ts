@@ -50,7 +50,10 @@ export function handlerFor(
   const { command } = found
   if (found.args.length > 0 && command.usage === '') {
     return async ({ origin }) => {
-      throw new Refusal(mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments. Not understood: ${quoted(found.args)}.`)
+      throw new Refusal(
+        'wrong-usage',
+        mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments. Not understood: ${quoted(found.args)}.`,
+      )
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
@@ -97,7 +100,7 @@ export function pageButtons(app: App, commands: Command[]): Record<string, Handl
   async function showPage(click: Click): Promise<void> {
     const button = readJson(PageButton, click.value)
     const found = commands.find(({ words, need }) => words === button?.command && need === 'read')
-    if (!button || !found) throw new Refusal(outdatedButton)
+    if (!button || !found) throw new Refusal('out-of-date', outdatedButton)
     const { replace } = click.answer
     const { page, args } = button
     await runCommand(app, found, { ...click, responseUrl: undefined }, args, {
@@ -300,6 +303,6 @@ export async function withSuggestions<T>(work: Promise<T>, sources: Record<strin
     const source = error instanceof UnknownName ? sources[error.what] : undefined
     if (!(error instanceof UnknownName) || !source) throw error
     const names = await withinOr(suggestWithinMs, source.names(), []).catch(() => [])
-    throw new Refusal(unknownName(error, names, source.list))
+    throw new Refusal('unknown-name', unknownName(error, names, source.list))
   }
 }

@@ -127,7 +127,7 @@ export function quotation(text: string): Mrkdwn {
 }
 
 export function link(address: string | undefined, text: string): Mrkdwn {
-  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+)?$/.test(address)
+  return address !== undefined && /^https:\/\/[\w.-]+\/[\w./-]*(\?thread_ts=[\d.]+&cid=\w+|#[\w-]+)?$/.test(address)
     ? new MrkdwnText(`<${address.replaceAll('&', '&amp;')}|${escaped(text).replaceAll('|', '/')}>`)
     : mrkdwn`${text}`
 }

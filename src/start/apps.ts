@@ -10,11 +10,19 @@ import { createNewestHead } from '../audit/intake.ts'
 import type { Config } from '../config/config.ts'
 import { currentRequest } from '../domain/lane.ts'
 import { createRequestSignatures } from '../domain/request-signature.ts'
-import { createKeyring } from '../domain/signing.ts'
+import { createKeyring, type Purpose } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
 import { assignmentsRefused, damagedAudit, distrustedOutside, freezeOfUnknownKey } from '../messages/operator-notices.ts'
-import { createAuditLog, createErrorReports, createRepeatedLines, type Log, type RepeatedLines, slackLogger } from '../ops/log.ts'
+import {
+  createAuditLog,
+  createErrorReports,
+  createRepeatedLines,
+  type Log,
+  type RepeatedLines,
+  type Shown,
+  slackLogger,
+} from '../ops/log.ts'
 import { createMetrics, type Metrics } from '../ops/metrics.ts'
 import { notifyOperators } from '../outbox/notices.ts'
 import { checkOpsChannel, onShownError } from '../outbox/operators.ts'
@@ -57,8 +65,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const errors = createErrorReports(log, lines, metrics.error)
   const connections = createRedisConnections(config, { log, lines })
   const { keys, prompt, patient } = connections
-  const keyringFor = (purpose: 'requests' | 'audit' | 'records') =>
-    createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
+  const keyringFor = (purpose: Purpose) => createKeyring(config.signingSecrets, { purpose, prefix: config.redis.prefix })
 
   const { slack, client } = buildSlack(config, { log, lines, onCall: slackCallReporter({ metrics, lines }) })
   const directory = createDirectory({ client })
@@ -164,7 +171,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     metrics,
     errors: {
       ...errors,
-      shownToPerson(error: unknown, shown: { reference?: string; at: string }) {
+      shownToPerson(error: unknown, shown: Shown) {
         errors.shownToPerson(error, shown)
         onShownError(people, error)
       },

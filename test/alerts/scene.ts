@@ -7,7 +7,8 @@ import { openStates, type Request } from '../../src/domain/request.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
-import { Held, requestIdFor, type Submit, Unneeded } from '../../src/requests/submit.ts'
+import { requestIdFor, type Submit } from '../../src/requests/submit.ts'
+import { Refusal } from '../../src/slack/errors.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { Identity, Message, Posted, Where } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -116,8 +117,8 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   async function record(request: Parameters<Submit>[0], requestId: string, serverId: string): Promise<void> {
     const names = [keys.record(requestId), keys.resource(serverId), request.whileExists ?? '']
     const outcome = await redis.eval(recordScript, names.length, ...names, requestId, serverId, keys.recordPrefix, ...openStates)
-    if (outcome === 'gone') throw new Unneeded(mrkdwn`It resolved.`)
-    if (outcome === 'busy') throw new Held(mrkdwn`Another request is open.`)
+    if (outcome === 'gone') throw new Refusal('not-needed', mrkdwn`It resolved.`)
+    if (outcome === 'busy') throw new Refusal('locked', mrkdwn`Another request is open.`)
     if (outcome === 'created') submitted.push(request)
   }
 
@@ -267,4 +268,4 @@ export function deathAtHook() {
 }
 
 /** A refusal of the preflight check. */
-export const refusal = (words: string) => new UserError(words)
+export const refusal = (words: string) => new UserError('wrong-usage', words)

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { reasonOf } from '../../src/inbound/alert-payload.ts'
 import { TryLater } from '../../src/inbound/alerts.ts'
-import { Denied } from '../../src/requests/access.ts'
+import { Refusal } from '../../src/slack/errors.ts'
+import { mrkdwn } from '../../src/slack/text.ts'
 import { resolved } from '../journeys/alerts-world.ts'
 import { arrange, deathAtHook, down, read, refusal, server } from './scene.ts'
 
@@ -338,7 +339,7 @@ describe('a delivery', () => {
   test('whose rule cannot be applied now, because Slack does not answer, is delayed', async () => {
     const scene = arrange()
     scene.hooks.beforeRecord = () => {
-      throw new Denied({ code: 'group-unknown' }, String, '/infra')
+      throw new Refusal('group-unknown', mrkdwn`Slack did not say.`)
     }
 
     expect(await scene.take([down()])).toBe('later')

@@ -161,11 +161,15 @@ describe('the form of an evacuation', () => {
 
 describe('a form of an evacuation that was sent', () => {
   const group = 'elasticIpIds:sv_1:0'
-  const anotherIsOpen = new Refusal(mrkdwn`Another request is open.`)
+  const anotherIsOpen = new Refusal('locked', mrkdwn`Another request is open.`)
   const [feature] = [evacuateServer]
 
   async function send(all: ElasticIp[], ticked: Record<string, string[]>, refusal: Error) {
-    const app = fakeApp({ config: { infra: { writesPerMinute: 20 } }, submit: () => Promise.reject(refusal) })
+    const app = fakeApp({
+      config: { infra: { writesPerMinute: 20 } },
+      submit: () => Promise.reject(refusal),
+      errors: { shownToPerson: () => {} },
+    })
     const values = { serverId: 'sv_1', targetId: 'sv_2' }
     const chosen = Object.fromEntries(Object.entries(values).map(([id, value]) => [id, option({ text: value, value })]))
     const submission = { metadata: '{}', blocks: await boxes(all), values, chosen, ticked } as unknown as Submission

@@ -156,7 +156,7 @@ const otherSteps: Noted[] = [
 const refusedSteps: Noted[] = [
   refusedMove,
   { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
-  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'changed-record' }] },
+  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'record-changed' }] },
   { ...refusedMove, attempted: 'track' },
   { ...refusedMove, attempted: 'break-glass', causes: [{ code: 'on-vacation', until: 'Monday' }] },
   { act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },

@@ -60,3 +60,24 @@ test('a guest who presses a button of a request is in the audit of that request,
     requests.map(({ requestId }) => ({ by: people.dov, attempted: 'request-approve', requestId })),
   )
 })
+
+test('why a press on Approve was refused is in the audit in words, and in one line of the log, however often it is pressed', async () => {
+  const world = await startWorld()
+  const { elasticIp, card } = await requestMove(world)
+  await world.ben.click(card, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+  for (let press = 0; press < 3; press += 1) await world.chiara.click(card, 'Approve')
+  await world.slack.until(() => world.slack.ephemerals(people.chiara).length === 3)
+
+  await world.ben.command(`/infra audit ${elasticIp.id}`, { channel: ops })
+  const audit = await untilShown(world.slack, people.ben, /Audit:/)
+  expect(audit.text).toContain('1 refused attempt')
+  const [{ requestId = '' } = {}] = await openRecords(world).audit()
+  await world.ben.click(audit, 'Steps of a request', { choose: requestId })
+  expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toContain(
+    `Refused: <@${people.chiara}> tried \`approve\` on this request, (time): the request was already decided, sent or ended`,
+  )
+  const lines = world.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'refused')
+  const said = { code: 'too-late', requestId, userId: people.chiara, at: 'click request-approve' }
+  expect(lines).toEqual([expect.objectContaining({ level: 'info', ...said })])
+})

@@ -123,8 +123,10 @@ describe('a freeze', () => {
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|frozen\*/i)).toHaveLength(2)
     expect(buttonsOf(cardNow(world, begun))).toEqual([])
-    await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
-    await untilShown(world.slack, people.ben, /This freeze is over, or another one replaced it\. Nothing was changed\./)
+    const refused = await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
+    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one replaced it. Nothing was changed.')
+    const noted = (await world.records.audit()).filter(({ act }) => act === 'refused')
+    expect(noted).toMatchObject([{ by: people.ben, attempted: 'unfreeze', causes: [{ code: 'freeze-over' }] }])
     expect(patchesOf(world)).toHaveLength(1)
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { errorCodes } from '../../src/domain/errors.ts'
+import { errors } from '../../src/domain/codes.ts'
 import { ops, startWorld, untilCard, untilReport } from './world.ts'
 
 type Line = Record<string, unknown> & { level: string; msg: string }
@@ -39,7 +39,9 @@ test('the log has one line for each step of a request, with its id, and only doc
   const requestId = steps[0]?.requestId
   expect(requestId).toEqual(expect.any(String))
   const about = (fields: Partial<Line>) => lines.filter((line) => Object.entries(fields).every(([name, value]) => line[name] === value))
-  expect(about({ msg: 'refused', at: 'click request-approve' })).toEqual([expect.objectContaining({ requestId })])
+  expect(about({ msg: 'refused', at: 'click request-approve' })).toEqual([
+    expect.objectContaining({ requestId, code: 'own-request', userId: expect.any(String) }),
+  ])
   expect(about({ operation: 'elasticIps.move' })).toEqual([expect.objectContaining({ requestId })])
   expect(steps.find(({ step }) => step === 'send')?.sinceApprovalMs).toEqual(expect.any(Number))
   expect(steps.at(-1)?.tookMs).toEqual(expect.any(Number))
@@ -50,5 +52,5 @@ test('the log has one line for each step of a request, with its id, and only doc
   for (const line of lines) expect(Object.keys(line).filter((field) => !known.includes(field))).toEqual([])
   const troubles = lines.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))
   expect(troubles.length).toBeGreaterThan(0)
-  for (const { code } of troubles) expect(errorCodes).toContain(code)
+  for (const { code, fix } of troubles) expect(fix).toBe(errors[code as keyof typeof errors]?.do)
 })

@@ -12,6 +12,8 @@ import { ids } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 import { readableBlocks } from '../messages/readable.ts'
 
+const reporting = { errors: { shownToPerson: () => {} } }
+
 interface Input {
   elasticIpId: string
   serverId: string
@@ -87,7 +89,7 @@ describe('a form that was sent', () => {
   const chosen = { elasticIpId: eip, [`serverId:${ids.elasticIp}`]: option({ text: 'web-2', value: ids.web2 }) }
   const values = { elasticIpId: ids.elasticIp, [`serverId:${ids.elasticIp}`]: ids.web2, note: ' now ', speed: 'fast', reason: 'OPS-1' }
   const send = (submit: App['submit'], sent: object = {}) =>
-    submitForm(fakeApp({ submit }), form, { change, findings: { fieldOf: () => undefined } }, {
+    submitForm(fakeApp({ submit, ...reporting }), form, { change, findings: { fieldOf: () => undefined } }, {
       metadata,
       origin,
       values,
@@ -148,7 +150,7 @@ describe('a form that was sent', () => {
     const refusing = () => Promise.reject(new CheckFailed({ code: 'no' }, { why: 'It cannot be.' }))
     const fields = { change, findings: { fieldOf: () => field } }
     const sent = { metadata, origin, values, chosen, deliveryKey: 'd1' } as unknown as Submission
-    expect(await submitForm(fakeApp({ submit: refusing }), form, fields, sent)).toMatchObject({ problems: { [blockId]: {} } })
+    expect(await submitForm(fakeApp({ submit: refusing, ...reporting }), form, fields, sent)).toMatchObject({ problems: { [blockId]: {} } })
   })
 })
 

@@ -46,6 +46,7 @@ function start({ error, canOpen = true }: Slack = {}) {
       if (error) throw error
       return posted
     },
+    errors: { shownToPerson: () => {} },
     directory: { knownZone: () => undefined },
     slack: { messenger: { openView: async () => (canOpen ? { is: 'opened', viewId: 'V1' } : { is: 'unknown', problem: 'no answer' }) } },
   })
@@ -128,7 +129,7 @@ describe('a request that is refused', () => {
       new CheckFailed({ code: 'x' }, { why: 'It is too large, so nothing was requested.' }),
       'It is too large, so nothing was requested.',
     ],
-    ['a look-up', new UserError('No server <web-2>.'), 'No server <web-2>.'],
+    ['a look-up', new UserError('unknown-name', 'No server <web-2>.'), 'No server <web-2>.'],
     [
       'an account API that is away',
       new ApiUnreachableError({ operation, problem: 'ECONNREFUSED', requestSent: 'no' }),
@@ -163,7 +164,8 @@ describe('a request that is refused', () => {
     const refused = await start({ error })
       .command()
       .catch((thrown: unknown) => thrown)
-    expect(toPlainText(explain(fakeApp({ errors: { shownToPerson: () => {} } }), refused, 'command ip move'))).toBe(words)
+    const reporting = fakeApp({ errors: { shownToPerson: () => {} } })
+    expect(toPlainText(await explain(reporting, refused, { at: 'command ip move', origin: undefined }))).toBe(words)
 
     const answer = await start({ error }).send()
     if (answer.is !== 'refused') throw new Error('it was not refused')

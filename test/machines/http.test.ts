@@ -45,7 +45,10 @@ describe('the same call again', () => {
     const second = await world.call('POST /v1/requests', { body, key: 'k-1' })
     expect(second).toMatchObject({ status: 200, json: { id: first.json.id } })
     const other = await world.call('POST /v1/requests', { body: world.move(1), key: 'k-1' })
-    expect(other).toMatchObject({ status: 409, json: { status: 409, title: 'Conflict', code: 'conflict', type: 'about:blank' } })
+    expect(other).toMatchObject({
+      status: 409,
+      json: { status: 409, title: 'Conflict', code: 'idempotency-key-used', type: 'about:blank' },
+    })
     expect(other.headers.get('content-type')).toBe('application/problem+json')
     expect(other.json.detail).toBe('Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.')
     // The key of another machine is another key.
@@ -129,7 +132,7 @@ describe('a machine', () => {
     for (const method of ['GET', 'DELETE'])
       expect(await world.call(`${method} ${own.links.self}`, { token: otherToken })).toMatchObject({
         status: 404,
-        json: { code: 'not-found' },
+        json: { code: 'unknown-request' },
       })
     expect(await world.call(`DELETE ${own.links.self}`)).toMatchObject({ status: 200, json: { state: 'withdrawn', ended: true } })
     expect(await world.call(`DELETE ${own.links.self}`)).toMatchObject({ status: 200, json: { state: 'withdrawn' } })
@@ -149,7 +152,7 @@ describe('a machine', () => {
     await world.ben.submit()
 
     expect((await waiting).json).toMatchObject({ state: 'rejected', ended: true, rejected_because: 'Not on a Friday' })
-    expect(await world.call(`DELETE ${links.self}`)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(await world.call(`DELETE ${links.self}`)).toMatchObject({ status: 409, json: { code: 'too-late' } })
   })
 
   test('waits without a call to the account', async () => {

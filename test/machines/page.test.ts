@@ -36,7 +36,7 @@ test('the lines with curl, under the policy of the page', async () => {
   await world.ben.click(card, 'Approve')
   expect(JSON.parse(await waited).state).not.toBe('waiting')
   await expect.poll(() => patchesOf(world).length).toBe(1)
-  expect(JSON.parse(await run(withdraw, { ...env, ID: made.id })).code).toBe('conflict')
+  expect(JSON.parse(await run(withdraw, { ...env, ID: made.id })).code).toBe('too-late')
   const answers = (await run(lists.trimEnd().replaceAll(/$/gm, '; echo'), env))
     .split('\n')
     .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))

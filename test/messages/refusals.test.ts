@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { alertsRequester, Denial, type DenialCode } from '../../src/domain/approval.ts'
+import { alertsRequester, Denial } from '../../src/domain/approval.ts'
 import type { Finding, Words } from '../../src/domain/change.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
@@ -140,7 +140,7 @@ const ofAny: CommonFinding[] = [
 ]
 
 /** One denial per code. A new code does not compile until it has one here. */
-const denials: Record<DenialCode, Denial> = {
+const denials: Record<Denial['code'], Denial> = {
   guest: { code: 'guest', action: 'read' },
   bot: { code: 'bot', action: 'request' },
   deactivated: { code: 'deactivated', action: 'decide' },
@@ -172,7 +172,9 @@ const denials: Record<DenialCode, Denial> = {
   'stale-card': { code: 'stale-card' },
   'foreign-button': { code: 'foreign-button' },
   'unknown-request': { code: 'unknown-request' },
-  'changed-record': { code: 'changed-record' },
+  'record-changed': { code: 'record-changed' },
+  'freeze-over': { code: 'freeze-over' },
+  'freeze-unreadable': { code: 'freeze-unreadable' },
   'unknown-key': { code: 'unknown-key' },
   'other-version': { code: 'other-version' },
 }
@@ -244,7 +246,7 @@ test('findings, denials and notices read as in refusals.md', async () => {
     [
       "An alert's request",
       [
-        tooLate(byAlert('withdrawn'), 'U0BEN00001'),
+        tooLate(byAlert('withdrawn'), 'U0BEN00001').words,
         othersAreOpen(held.slice(0, 1), 'U0BEN00001'),
         othersAreOpen(held, 'alerts', true),
       ].join('\n'),

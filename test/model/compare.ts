@@ -28,7 +28,7 @@ export async function compare(
   Object.assign(request, next)
   for (const answer of Object.values(answers).flat()) model.seen[answer] = (model.seen[answer] ?? 0) + 1
   for (const [person, said] of Object.entries(answers)) {
-    const refused = said.filter((answer) => answer.startsWith('denied:') || answer === 'forged' || answer === 'stale')
+    const refused = said.filter((answer) => /^(denied|too late):|^(forged|stale|still waiting|duplicate|taken over)$/.test(answer))
     model.refusals[person] = (model.refusals[person] ?? 0) + refused.length
     if (events.some((event) => event.isHit && event.person === person)) model.unsure[person] = (model.unsure[person] ?? 0) + refused.length
   }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WebClient } from '@slack/web-api'
 import { createAccountApi } from '../../src/account/client.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
+import { noteRequest } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { renameChange } from '../../src/features/vm-rename.ts'
 import { counted } from '../../src/messages/refusals.ts'
@@ -111,6 +112,7 @@ function replaceApprove(wrong: (access: Access) => Access = (access) => access, 
       const isPlain =
         request && belongsTo(button, request) && click.messageTs === request.cardTs && click.origin.userId !== request.origin.userId
       if (!isPlain) return typeof real === 'function' ? real(click) : undefined
+      noteRequest(request.id)
       click.answer.about(
         subjectWords(catalog.titleOf(request), { id: request.id, link: 'https://nimbus-works.slack.com/archives/C0OPS00001/p1' }),
       )

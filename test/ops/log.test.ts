@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { type Logger, LogLevel } from '@slack/bolt'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
-import { AccountLimitError, ApiError, ApiUnreachableError, errorCodes, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError, UserError } from '../../src/domain/errors.ts'
 import { inLane, noteRequest } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { createAuditLog, createErrorReports, createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
-import { alertNames } from '../monitoring/rules.ts'
 
 const password = 'correct-horse-battery'
 const token = 'lk_9f2c1b7e4d'
@@ -70,8 +69,8 @@ describe('the log', () => {
     const plain = shown.map((line) => line.replace(/\u001b\[\d+m/g, '').replace(/^\[\S+\] /, ''))
     expect(plain.slice(0, 3).join('')).toMatchInlineSnapshot(`
       "INFO: Lockkeeper is starting {"role":"all","opsPort":9090}
-      WARN: The key is rejected. {"code":"api-key-rejected"}
-      ERROR: Work failed: TypeError: broken {"code":"job-failed"}
+      WARN: The key is rejected. {"code":"api-key-rejected","fix":"Give the key the right, or replace it."}
+      ERROR: Work failed: TypeError: broken {"code":"job-failed","fix":"Look at error."}
       "
     `)
     expect(plain[3]).toMatch(/^FATAL: A defect ended the process: TypeError: broken\n\s+at /)
@@ -132,6 +131,15 @@ describe('the log', () => {
         "status": 422,
       }
     `)
+  })
+
+  it('says of an error what to do about it', () => {
+    const { log, entries } = logInto()
+
+    log.warn({ code: 'no-worker' }, 'No worker runs')
+    log.info({ code: 'no-worker' }, 'A worker runs')
+
+    expect(entries().map(({ fix }) => fix)).toEqual(['Start a worker, or find in its log why it ended.', undefined])
   })
 
   it('writes secrets as [redacted], and no other object', () => {
@@ -224,7 +232,7 @@ describe('reports of errors', () => {
       inLane('person', () => {
         noteRequest('r1')
         reports.shownToPerson(new Error('away'), { at: 'request-approve' })
-        reports.shownToPerson(new UserError('Not in this channel.'), { at: 'request-approve' })
+        reports.shownToPerson(new UserError('not-in-channel', 'Not in this channel.'), { at: 'request-approve' })
       })
       expect(fields).toMatchObject([named, named, named, named])
     })
@@ -235,17 +243,22 @@ describe('reports of errors', () => {
       expect([counted, lines]).toEqual([[], ["debug: Work waits for the account's limit"]])
     })
 
-    it('that machines get again and again is one line, and each person gets their own', () => {
+    it('that a person or a machine gets again and again is one line, with its code, the person, the request and the act', () => {
       const { lines, fields, reports } = setUp()
-      for (const at of ['machines', 'command'])
-        for (const seconds of [59, 58, 57]) reports.shownToPerson(new UserError(`Too many calls. Try again in ${seconds} s.`), { at })
+      const refused = (userId: string, at: string) =>
+        inLane('person', () => reports.shownToPerson(new UserError('too-late', 'Already approved.'), { at, userId }), {
+          userId,
+          requestId: 'r1',
+        })
+      for (const userId of ['U0ADA00001', 'machine:ci'])
+        for (const at of ['click request-approve', 'x']) for (let click = 0; click < 3; click += 1) refused(userId, at)
       expect(lines).toEqual(['refused', 'refused', 'refused', 'refused'])
-      expect(fields).toMatchObject([{ at: 'machines' }, { at: 'command' }, { at: 'command' }, { at: 'command' }])
+      expect(fields[0]).toEqual({ code: 'too-late', requestId: 'r1', userId: 'U0ADA00001', at: 'click request-approve' })
     })
 
     it('that was shown to a person is counted, unless it is a refusal', () => {
       const { counted, lines, reports } = setUp()
-      for (const error of [new UserError('Not in this channel.'), apiError(404), apiError(422), noFeature])
+      for (const error of [new UserError('not-in-channel', 'Not in this channel.'), apiError(404), apiError(422), noFeature])
         reports.shownToPerson(error, { at: 'command' })
       expect(counted).toEqual([])
       for (const error of [new Error('a bug'), new StoreUnavailableError('Redis'), away, apiError(401)])
@@ -381,10 +394,4 @@ describe('the audit in the log', () => {
 
     expect(empty(destination)).toBe('\n{"stream":"audit"}\n')
   })
-})
-
-test('docs/alerts-and-errors.md has a paragraph for each alert and each error, and for nothing else', () => {
-  const page = readFileSync(resolve(import.meta.dirname, '../../docs/alerts-and-errors.md'), 'utf8')
-  const headings = [...page.matchAll(/^### (.*)$/gm)].map(([, name = '']) => name)
-  expect(headings.toSorted()).toEqual([...alertNames(), ...errorCodes].toSorted())
 })

@@ -76,7 +76,7 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
   }))
   const gate: App['access']['gate'] = async (_, kind) => {
     done.push({ gate: kind })
-    if (!allowed.includes(kind)) throw new Refusal(mrkdwn`Guests can't do this.`)
+    if (!allowed.includes(kind)) throw new Refusal('guest', mrkdwn`Guests can't do this.`)
     return requester
   }
   const app = fakeApp({

@@ -128,6 +128,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     access: {
       gate: did('allowed') as never,
       reasonTerms: () => undefined,
+      noteRefused: async () => {},
       authorize: async (who, intent) => {
         authorized.push({ who, at: 'what' in intent ? intent.what : undefined })
         await authorize()
@@ -212,7 +213,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
 }
 
 const refuse = async () => {
-  throw new Refusal(mrkdwn`${refusal}`)
+  throw new Refusal('guest', mrkdwn`${refusal}`)
 }
 
 describe.each(Object.entries(deliveries))('%s', (name, { body, at, where }) => {
@@ -249,7 +250,7 @@ describe.each(Object.entries(deliveries))('%s', (name, { body, at, where }) => {
     const settled = settle().then(() => 'settled')
     const first = await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 20, 'still running'))])
     expect([first, handled]).toEqual(['still running', []])
-    undecided.reject(new Refusal(mrkdwn`${refusal}`))
+    undecided.reject(new Refusal('guest', mrkdwn`${refusal}`))
     await Promise.all([delivering, settled])
 
     expect(handled).toEqual([])

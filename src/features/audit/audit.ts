@@ -68,7 +68,7 @@ async function takeSince(app: App, words: string[], me: string): Promise<{ words
   const read = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} 00:00`, { now, zone, longestMs: longestSinceMs })
   const day = 'problem' in read && read.problem.code === 'past' ? read.problem.at : undefined
   const since = 'problem' in read ? day : now - (read.at - now)
-  if (since === undefined) throw new Refusal(mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
+  if (since === undefined) throw new Refusal('wrong-usage', mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
   return { words: words.toSpliced(at, 2), since: { at: since, shown: mrkdwn`since ${code(typed)}` } }
 }
 

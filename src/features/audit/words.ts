@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../audit/chain.ts'
 import type { FoundEntry } from '../../audit/find.ts'
-import type { DenialCode } from '../../domain/approval.ts'
+import { type RefusalCode, refusals } from '../../domain/codes.ts'
 import { phraseText } from '../../domain/text.ts'
 import { explain } from '../../messages/refusals.ts'
 import type { Catalog } from '../../requests/catalog.ts'
@@ -114,47 +114,9 @@ export function refusedSentence(entry: AuditEntry, subject: string, catalog: Wor
   return joinMrkdwn([mrkdwn`${who} tried ${attemptWords(entry, catalog, subject)}, ${exactTime(at)}`, ...whyRefused(entry)], ': ')
 }
 
-/** Why a person was refused, as others read it: the sentence that was shown at the time speaks to that person. */
-const whyDenied: Record<DenialCode, string> = {
-  guest: 'they are a guest',
-  bot: 'they are a bot',
-  deactivated: 'their account is deactivated',
-  'other-workspace': 'they are from another workspace',
-  'person-unknown': "Slack didn't confirm who they are",
-  'shared-channel': 'the channel is shared with another organization (Slack Connect)',
-  'channel-unknown': "Slack didn't confirm whether the channel is shared with another organization",
-  'direct-message': 'it was in a direct message',
-  'not-in-channel': "Lockkeeper isn't in the channel",
-  'foreign-channel': "Slack doesn't list them as a member of the channel",
-  'group-unknown': "Slack didn't return the members of the user group",
-  'own-request': 'they requested it themselves',
-  'rule-gone': 'no policy rule covers this request anymore',
-  'no-rule': 'no policy rule allows it in the channel',
-  'project-unknown': "couldn't read the project, and the rule depends on it",
-  'no-emergency': 'the rule allows no emergency approval',
-  'not-named-by-rule': "the rule doesn't name them",
-  'alerts-need-approval': 'the rule needs no approval, and what machines request always needs one',
-  'keys-need-people': "machines can't request changes of API keys",
-  'not-a-requester': "they aren't a requester under the rule",
-  'not-an-approver': "they aren't an approver of this request",
-  'not-a-freezer': "the policy doesn't let them freeze changes or lift a freeze",
-  'not-involved': "they aren't its requester or an approver",
-  'only-involved-may-withdraw': "they aren't its requester or an approver",
-  'too-few-approvers': 'the rule has too few approvers besides them',
-  'only-requester-may-issue': "they aren't its requester",
-  'only-requester-may-withdraw': "they aren't its requester",
-  'only-requester-may-break-glass': "they aren't its requester",
-  'stale-card': "the button wasn't on the request message",
-  'foreign-button': 'the button was made for another request, or it was changed',
-  'unknown-request': 'Lockkeeper no longer has the request',
-  'changed-record': 'its record no longer matches what was requested',
-  'unknown-key': "it was signed with a key that Lockkeeper doesn't have",
-  'other-version': 'another version of Lockkeeper made the request',
-}
-
 export function whyRefused({ causes = [] }: AuditEntry): Mrkdwn[] {
   const words = causes.map((cause) =>
-    Object.hasOwn(whyDenied, cause.code) ? mrkdwn`${whyDenied[cause.code as DenialCode]}` : code(cause.code),
+    Object.hasOwn(refusals, cause.code) ? mrkdwn`${refusals[cause.code as RefusalCode]}` : code(cause.code),
   )
   return words.length > 0 ? [joinMrkdwn(words, '; ')] : []
 }

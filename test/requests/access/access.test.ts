@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../../src/audit/chain.ts'
 import type { Person } from '../../../src/domain/approval.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
-import { type Access, Denied, ReasonRequired } from '../../../src/requests/access.ts'
+import { type Access, ReasonRequired } from '../../../src/requests/access.ts'
+import { Refusal } from '../../../src/slack/errors.ts'
 import { accessWith, type People } from '../access-for-test.ts'
 import { requestFor, ruleFor } from '../request-for-test.ts'
 
@@ -125,7 +126,7 @@ test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
 
   const denied = await access.gate(ada, 'ip.move', formStep).then(
     () => 'not refused',
-    (error: unknown) => (error instanceof Denied ? error.code : 'another error'),
+    (error: unknown) => (error instanceof Refusal ? error.code : 'another error'),
   )
 
   expect(denied).toBe(expected)

@@ -177,7 +177,7 @@ describe('a key whose approvals cannot be trusted', () => {
     await expect(press()).rejects.toThrow("approvals in Redis aren't genuine")
     expect({ live, distrusted, steps: taken.map(({ name }) => name) }).toEqual({
       live: [],
-      distrusted: ['record-not-genuine'],
+      distrusted: ['approvals-not-genuine'],
       steps: ['drop'],
     })
   })

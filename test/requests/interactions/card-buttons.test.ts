@@ -131,6 +131,6 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     // Nothing of a record is shown that somebody may have changed.
     expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])
     expect(effects).toEqual(['reported as changed'])
-    expect(noted).toMatchObject([{ causes: [{ code: 'changed-record' }] }])
+    expect(noted).toMatchObject([{ causes: [{ code: 'record-changed' }] }])
   })
 })

@@ -32,11 +32,13 @@ describe('the operators', () => {
   test('read in a notice which error it is and where it is explained, and the line of the log has the code', async () => {
     const one = notifier(connectTestRedis())
 
-    await notifyOperators(one.app, 'record-not-genuine', alarm, { requestId: 'b7e2', about: 'record-changed:b7e2' })
+    await notifyOperators(one.app, 'record-changed', alarm, { requestId: 'b7e2', about: 'record-changed:b7e2' })
     await one.settle()
 
-    expect(one.texts).toEqual(['Look at this. More: `record-not-genuine` in docs/alerts-and-errors.md.'])
-    expect(one.fields).toEqual([{ code: 'record-not-genuine', requestId: 'b7e2' }])
+    expect(one.texts).toEqual([
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#record-changed|record-changed>.',
+    ])
+    expect(one.fields).toEqual([{ code: 'record-changed', requestId: 'b7e2' }])
   })
 
   test('are notified once by all processes, and again if the same error is about something else', async () => {
@@ -145,7 +147,9 @@ describe('a notice of a process that died', () => {
 
     for (let time = 0; time < 2; time += 1) await next.sweep()
 
-    expect(next.texts).toEqual(['Look at this. More: `redis-unsafe` in docs/alerts-and-errors.md.'])
+    expect(next.texts).toEqual([
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#redis-unsafe|redis-unsafe>.',
+    ])
     expect(next.found).toMatchObject([{ key: 'notice/redis-unsafe:x' }, { key: 'notice/redis-unsafe:x', wantsAll: true }])
     expect(await isOwed(shared)).toBe(false)
   })

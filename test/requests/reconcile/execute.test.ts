@@ -155,7 +155,7 @@ describe('a write', () => {
     await execute(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
-    expect(distrusted).toEqual(['record-not-genuine'])
+    expect(distrusted).toEqual(['already-sent'])
   })
 
   test('that is no longer allowed after the preflight check is not sent', async () => {
@@ -190,7 +190,7 @@ describe('a write', () => {
     expect({ written, steps, distrusted, postponed }).toEqual({
       written: [],
       steps: [],
-      distrusted: ['signing-key-unknown'],
+      distrusted: ['unknown-key'],
       postponed: [30_000],
     })
   })

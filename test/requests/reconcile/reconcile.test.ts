@@ -62,7 +62,7 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
         return store.now()
       },
     },
-    log: { error: ({ code }: { code: string }) => void (code === 'signing-key-unknown' || did.push(code)) } as never,
+    log: { error: ({ code }: { code: string }) => void (code === 'unknown-key' || did.push(code)) } as never,
     metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {}, reported: () => {} },
   })
   const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
@@ -256,7 +256,7 @@ test('a request that only another version of Lockkeeper can read stays unchanged
 })
 
 test.each<[when: string, steps: PlannedStep[], does: string[]]>([
-  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'record-not-genuine', 'sends card', 'sends stopped']],
+  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'record-changed', 'sends card', 'sends stopped']],
   ['after its end is due no more', [...untilTracking, 'finish'], []],
 ])('a request that was made unreadable %s', async (_, steps, does) => {
   const { reconcile, record, did, dueInMs } = startReconcile({ problem: 'forged' })

@@ -34,7 +34,7 @@ function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
 }
 
 /** The end of every notice. */
-const pointer = / More: `[a-z-]+` in docs\/alerts-and-errors\.md\.$/
+const pointer = / More: <https:\/\/\S+#[a-z-]+\|[a-z-]+>\.$/
 
 /** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
 function startProcess(

@@ -94,7 +94,7 @@ describe('an approval', () => {
 
     const approve = decide.approve(request, ben)
 
-    await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).text)
+    await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).message)
     expect((await now(request)).state).toBe('expired')
     expect(owed()).toEqual(['ended'])
     expect({ shown, wakeUps }).toEqual({ shown: ['card', 'ended'], wakeUps: [] })
@@ -165,7 +165,7 @@ describe('an emergency approval', () => {
     const { decide, record } = startDecide(rule)
     const rejected = await record({}, 'reject')
 
-    await expect(decide.breakGlass(rejected, ada, 'web-1 is down')).rejects.toThrow(tooLate(rejected, ada.userId).text)
+    await expect(decide.breakGlass(rejected, ada, 'web-1 is down')).rejects.toThrow(tooLate(rejected, ada.userId).message)
   })
 })
 
@@ -206,7 +206,7 @@ describe('the tracking', () => {
     const { decide, record, now } = startDecide()
     const request = await record(newKey, 'approve', 'issue', 'distrust')
 
-    await expect(decide.trackAgain(request, ada)).rejects.toThrow(tooLate(request, ada.userId).text)
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(tooLate(request, ada.userId).message)
 
     expect((await now(request)).state).toBe('untracked')
   })

@@ -67,7 +67,7 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
     access: {
       gate: async (_: unknown, kind: string) => {
         done.push({ gate: kind })
-        if (!mayRequest) throw new Refusal(mrkdwn`You are not among the people who may ask for this here.`)
+        if (!mayRequest) throw new Refusal('not-a-requester', mrkdwn`You are not among the people who may ask for this here.`)
         return requesterOf('from the gate')
       },
       admit: async (_: unknown, { requester, reason }: { requester: Requester; reason: string | undefined }) => {
