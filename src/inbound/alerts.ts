@@ -219,9 +219,8 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
 
 /** The open request of alerts that holds the server. An alert is only hidden by a genuine one. */
 async function openRequestFor(app: App, serverId: string): Promise<Request | undefined> {
-  const holder = await app.store.holderOf(resourceOf(app, serverId))
-  const [held] = holder === undefined ? [] : await app.store.findMany([holder])
-  return held && isOpen(held.state) && isProposal(app, held, serverId) ? held : undefined
+  const [holder] = await app.store.othersFor({ id: '', resource: resourceOf(app, serverId) })
+  return holder && isProposal(app, holder, serverId) ? holder : undefined
 }
 
 /**

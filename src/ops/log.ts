@@ -318,11 +318,6 @@ export function slackLogger(log: Pick<Log, 'info' | 'warn' | 'error'>, lines: Pi
   }
 }
 
-function codeOf(part: unknown): ErrorCode | undefined {
-  const code = typeof part === 'object' && part !== null && 'code' in part ? part.code : undefined
-  return isErrorCode(code) ? code : undefined
-}
-
 function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errors, code)
 }

@@ -170,10 +170,9 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
-  const holders = await Promise.all(resources.map(store.holderOf))
   // A child holds what it changes while its write is under way.
-  const own = new Set([undefined, request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
-  if ([...changes.map(({ id }) => id), ...holders].some((id) => !own.has(id))) throw new Refusal('taken-over', takenOver)
+  const own = new Set([request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
+  if ([...changes, ...(await store.othersFor(request))].some(({ id }) => !own.has(id))) throw new Refusal('taken-over', takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.

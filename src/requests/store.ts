@@ -162,10 +162,6 @@ async function orderOnHome({ redis, keys }: Records, userId: string, ids: string
   return [...new Set([...shown, ...added])]
 }
 
-async function holderOf({ redis, keys }: Records, resource: string): Promise<string | undefined> {
-  return (await guardStore(() => redis.get(keys.resource(resource)))) ?? undefined
-}
-
 /** The other open requests for the same things. */
 async function othersFor(
   records: Records,
@@ -388,7 +384,7 @@ async function take(
   return { outcome, state }
 }
 
-const ofRecords = { find, findMany, findOpen, ended, orderOnHome, holderOf, othersFor, lastChangesOf, create, discard, take }
+const ofRecords = { find, findMany, findOpen, ended, orderOnHome, othersFor, lastChangesOf, create, discard, take }
 
 export interface Store extends Bound<typeof ofRecords>, Bound<typeof ofDueTimes> {}
 

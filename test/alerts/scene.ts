@@ -3,7 +3,7 @@ import type { Server } from '../../src/account/objects.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
 import type { AlertRoute, PolicyRule } from '../../src/domain/policy.ts'
-import { openStates, type Request } from '../../src/domain/request.ts'
+import { isOpen, openStates, type Request } from '../../src/domain/request.ts'
 import { type Alert, readPayload } from '../../src/inbound/alert-payload.ts'
 import { takeDelivery } from '../../src/inbound/alerts.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -194,7 +194,10 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
         // Its message cannot be shown, because there is nothing else in its record.
         return { outcome: 'won', state: undefined }
       },
-      holderOf: async (resource) => (await redis.get(keys.resource(resource))) ?? undefined,
+      async othersFor({ resource }) {
+        const found = await findMany([(await redis.get(keys.resource(resource))) ?? ''])
+        return found.filter(({ state }) => isOpen(state))
+      },
     },
     slack: {
       messenger: { post, update, find: async () => ({ is: 'absent' }) },

@@ -110,13 +110,13 @@ describe('the children of a request', () => {
 
     await carryOn()
     expect(await statesOf()).toEqual(all(ids, 'tracking'))
-    expect(await store.holderOf('elastic_ip:eip_3')).toBe(id)
+    expect(await redis.get(keys.resource('elastic_ip:eip_3'))).toBe(id)
     await look()
 
     expect(account.writes.toSorted()).toEqual(ids)
     expect(await statesOf()).toEqual(all(ids, 'done'))
     expect((await parent()).state).toBe('done')
-    expect(await store.holderOf('elastic_ip:eip_3')).toBeUndefined()
+    expect(await redis.get(keys.resource('elastic_ip:eip_3'))).toBeNull()
     expect((await store.lastChangesOf(['elastic_ip:eip_3'])).get('elastic_ip:eip_3')?.id).toBe(id)
     const ends = steps.filter(({ step }) => step === 'finish').map(({ kind, to: state, requestId }) => `${kind} ${state} ${requestId}`)
     expect(ends).toEqual([...Array(7).fill(`ip.move done ${id}`), `ip.evacuate done ${id}`])
@@ -154,7 +154,7 @@ describe('the children of a request', () => {
   test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
     const ids = idsOf(7)
     const account = accountWith(ids)
-    const { id, carryOn, look, parent, child, childId, statesOf, store, dueInMs } = await withBegun(ids, account)
+    const { id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await withBegun(ids, account)
     const { move } = account.api.elasticIps
     const answers = Promise.withResolvers<void>()
     account.api.elasticIps.move = async (one, ...rest) => {
@@ -165,7 +165,7 @@ describe('the children of a request', () => {
       if (one === 'eip_3') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
       return moved
     }
-    const heldBy = async () => Promise.all(ids.map((one) => store.holderOf(`elastic_ip:${one}`)))
+    const heldBy = async () => Promise.all(ids.map((one) => redis.get(keys.resource(`elastic_ip:${one}`))))
     const another = (one: string) =>
       store.create(signedBy(signatures, newRequestFor({ id: `${one.at(-1)}`.repeat(32), resource: `elastic_ip:${one}` })))
 
@@ -173,20 +173,20 @@ describe('the children of a request', () => {
     await expect.poll(async () => (await parent()).state).toBe('untracked')
     const underway = Object.entries(await statesOf()).flatMap(([one, state]) => (state === 'starting' ? [one] : []))
     expect(underway).toContain('eip_2')
-    for (const one of underway) expect(await store.holderOf(`elastic_ip:${one}`)).toBe(childId(one))
+    for (const one of underway) expect(await redis.get(keys.resource(`elastic_ip:${one}`))).toBe(childId(one))
     expect(await another('eip_2')).toMatchObject({ outcome: 'busy', held: [{ by: childId('eip_2') }] })
     answers.resolve()
     await sending
 
     // Only the one whose answer was lost is still looked for.
     expect((await statesOf()).eip_3).toBe('starting')
-    expect(await heldBy()).toEqual(ids.map((one) => (one === 'eip_3' ? childId(one) : undefined)))
+    expect(await heldBy()).toEqual(ids.map((one) => (one === 'eip_3' ? childId(one) : null)))
     expect(await dueInMs(childId('eip_3'))).toBeDefined()
     expect(account.writes.length).toBeLessThan(7)
     await look(22_000)
 
     expect((await child('eip_3')).state).toBe('done')
-    expect(await heldBy()).toEqual(ids.map(() => undefined))
+    expect(await heldBy()).toEqual(ids.map(() => null))
     expect(await another('eip_3')).toMatchObject({ outcome: 'created' })
     expect((await store.find(id))?.state).toBe('untracked')
   })
@@ -194,7 +194,7 @@ describe('the children of a request', () => {
   test('that hold their locks alone are tracked again with the others', async () => {
     const ids = idsOf(2)
     const account = accountWith(ids)
-    const { app, appWith, id, carryOn, look, parent, childId, store } = await withBegun(ids, account)
+    const { app, appWith, id, carryOn, look, parent, childId, store, redis, keys } = await withBegun(ids, account)
     account.api.elasticIps.move = async (one) => {
       account.writes.push(one)
       account.serverOf.set(one, to.id)
@@ -202,17 +202,17 @@ describe('the children of a request', () => {
     }
     await carryOn()
     await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
-    expect(await store.holderOf('elastic_ip:eip_0')).toBe(childId('eip_0'))
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(childId('eip_0'))
     const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
 
     const access = { ...app.access, authorize: async () => ({ via: 'requester' }) }
     await trackAgain(appWith({ access, errors: { of: () => () => {} } } as never), await parent(), origin)
 
     expect((await parent()).state).toBe('tracking')
-    expect(await store.holderOf('elastic_ip:eip_0')).toBe(id)
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(id)
     await look(22_000)
     expect((await parent()).state).toBe('done')
-    expect(await store.holderOf('elastic_ip:eip_0')).toBeUndefined()
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBeNull()
   })
 
   test('are created again under the same ids, and those that exist stay as they are', async () => {
