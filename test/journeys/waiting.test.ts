@@ -21,7 +21,7 @@ test('without a worker an approved change says so, the operators are told once, 
 
   const { card } = await approveMove(world)
   await untilCard(slack, /Waiting: no worker/)
-  const isNotice = ({ text }: { text: string }) => /No worker of Lockkeeper is running.*`no-worker`/.test(text)
+  const isNotice = ({ text }: { text: string }) => /No worker of Lockkeeper is running.*#no-worker\|no-worker>/.test(text)
   await slack.until(() => slack.messages(general).some(isNotice))
   const worker = await world.startBot({ ROLE: 'worker' })
   onTestFinished(() => worker.stop())

@@ -48,8 +48,11 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
     freezes: {
       ...notFrozen.freezes,
       read: async () => {
-        held.push((await dueInMs()) ?? 0)
-        did.push('execute')
+        // The message of a request that waits says what would hold it.
+        if ((await store.find(id))?.state !== 'waiting') {
+          held.push((await dueInMs()) ?? 0)
+          did.push('execute')
+        }
         return notFrozen.freezes.read()
       },
     },
