@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOpen, type RequestState, requestStates } from '../src/domain/request.ts'
-import { type ReportName, type Step, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/requests/steps.ts'
+import { type ReportName, type Step, type StepName, stateAfter, stepOf, steps, type Taker } from '../src/record/steps.ts'
 
 export const requestStatesPath = join(import.meta.dirname, '../docs/request-states.md')
 
@@ -50,7 +50,7 @@ const stepNames = Object.keys(steps) as StepName[]
 export function requestStatesPage(): string {
   return [
     '# Request states',
-    'The states of a request and every step between them, generated from [`src/requests/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
+    'The states of a request and every step between them, generated from [`src/record/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
     diagram(),
     notDrawn(),
     '## States',

@@ -161,7 +161,7 @@ describe('the architecture', () => {
     expect(revealers.toSorted()).toEqual([
       'account/http.ts',
       'domain/signing.ts',
-      'inbound/token.ts',
+      'ops/token.ts',
       'redis/connect.ts',
       'slack/answers.ts',
       'slack/app.ts',

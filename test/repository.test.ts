@@ -29,7 +29,7 @@ test('CODEOWNERS names folders and files that exist, after an owner for everythi
   const security = lines.flatMap(([path, owner]) => (owner === `@${organisation}/security` ? [path] : []))
   const decide = ['domain/', 'audit/', 'config/', 'redis/', 'requests/']
   const receive = ['inbound/', 'slack/']
-  const showSecrets = ['account/http.ts', 'features/keys-create.ts', 'features/keys-change.ts', 'ops/log.ts']
+  const showSecrets = ['account/http.ts', 'features/keys/create.ts', 'features/keys/change.ts', 'ops/log.ts']
   expect(security).toEqual(expect.arrayContaining([...decide, ...receive, ...showSecrets].map((path) => `/src/${path}`)))
 })
 

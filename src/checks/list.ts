@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
+import { workerSeenMs } from '../life/self-checks.ts'
 import { clockAheadOfRedisMs, readRedisHealth } from '../redis/connections.ts'
-import { workerSeenMs } from '../requests/watches.ts'
 import { lastReceivedMs } from '../slack/listen.ts'
 import { mrkdwn } from '../slack/text.ts'
 import * as account from './account.ts'

@@ -3,9 +3,9 @@ import { isBgp } from '../domain/account.ts'
 import { thingList } from '../kit/list.ts'
 import { elasticIps, slugOf } from '../kit/things.ts'
 import { endingWords } from '../messages/refusals.ts'
-import { moveWords, whyNotMovable } from '../moves/move.ts'
 import type { Columns } from '../slack/table.ts'
 import { code, mrkdwn, nameWords } from '../slack/text.ts'
+import { moveWords, whyNotMovable } from './moves/move.ts'
 
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [

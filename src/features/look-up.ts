@@ -13,7 +13,6 @@ import { openRequests } from '../kit/list.ts'
 import { slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
 import { endingWords } from '../messages/refusals.ts'
-import { moveWords, whyNotMovable } from '../moves/move.ts'
 import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
@@ -21,6 +20,7 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
 import { alternatives, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
+import { moveWords, whyNotMovable } from './moves/move.ts'
 
 /** What the account shows. */
 interface Lists {

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Words } from '../domain/change.ts'
 import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domain/request.ts'
-import type { Catalog, Opened } from '../requests/catalog.ts'
+import type { Catalog, Opened } from '../record/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
 import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'

@@ -1,8 +1,8 @@
 import { errors } from '../domain/codes.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
+import type { KeyEnd } from '../features/keys/ends.ts'
+import type { OutsideProblem } from '../features/outside/record.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import type { KeyEnd } from '../requests/key-ends.ts'
-import type { OutsideProblem } from '../requests/outside.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
 import { emergenciesIn } from './words.ts'
 

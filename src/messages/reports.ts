@@ -3,7 +3,7 @@ import { isMachine } from '../domain/approval.ts'
 import { approvalsNeeded, escalationOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
-import type { ReportName } from '../requests/steps.ts'
+import type { ReportName } from '../record/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { type Answerable, inEachLayout } from '../slack/interactions.ts'
 import {

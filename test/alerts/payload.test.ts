@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mostAlerts, readPayload, routeFor } from '../../src/inbound/alert-payload.ts'
+import { mostAlerts, readPayload, routeFor } from '../../src/features/alerts/payload.ts'
 import { alert, delivery } from '../journeys/alerts-world.ts'
 
 const read = (payload: unknown) => readPayload(JSON.stringify(payload))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readPayload } from '../../src/inbound/alert-payload.ts'
-import { requestIdFor } from '../../src/requests/submit.ts'
+import { readPayload } from '../../src/features/alerts/payload.ts'
+import { requestIdFor } from '../../src/life/submit.ts'
 import { type AlertWorld, alert, delivery, post, resolved, startAlertWorld, untilProposed } from '../journeys/alerts-world.ts'
 import { general, ops, untilCard } from '../journeys/world.ts'
 

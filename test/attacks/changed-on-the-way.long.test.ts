@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '../../src/audit/chain.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { encodeFields } from '../../src/requests/store.ts'
+import { encodeFields } from '../../src/record/store.ts'
 import { addresses, requestEvacuation, withAddresses } from '../journeys/evacuations.ts'
 import { general, ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'

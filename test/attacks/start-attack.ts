@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
+import { encodeFields } from '../../src/record/store.ts'
 import { createQueues } from '../../src/redis/queues.ts'
-import { encodeFields } from '../../src/requests/store.ts'
 import { openRecords } from '../journeys/records.ts'
 import { general, requestMove as requestMoveIn, startWorld, untilCard, untilReport, type WorldOptions } from '../journeys/world.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ElasticIp, Server } from '../../src/account/objects.ts'
-import { checkEvacuation } from '../../src/moves/evacuation.ts'
+import { checkEvacuation } from '../../src/features/moves/evacuation.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
 import { openRecords } from '../journeys/records.ts'

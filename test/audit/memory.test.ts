@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
-import { createStore } from '../../src/requests/store.ts'
+import { createStore } from '../../src/record/store.ts'
 import { auditSigning, trusting } from '../requests/audit-for-test.ts'
 import { connectTestRedis } from '../requests/redis-for-test.ts'
 import { moveFacts, recordRequest } from '../requests/request-for-test.ts'

@@ -21,7 +21,7 @@ describe('what an ablation replaces', () => {
 
 test('a program that is started with an ablation gets the module with the one export replaced', async () => {
   const { nodeOptions, env } = startOptions('absence taken for done')
-  const module = new URL('../../src/moves/move-change.ts', import.meta.url).href
+  const module = new URL('../../src/features/moves/move-change.ts', import.meta.url).href
   const program = `const own = await import('${module}'); console.log(await own.moveChange({}).observe(), Object.keys(own))`
   const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, '--input-type=module', '-e', program], {
     env: { ...process.env, ...env },

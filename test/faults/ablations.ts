@@ -1,7 +1,7 @@
 import type { Processor, Worker, WorkerOptions } from 'bullmq'
 import type { App } from '../../src/app.ts'
-import type { createApiKey } from '../../src/features/keys-create.ts'
-import type { moveChange } from '../../src/moves/move-change.ts'
+import type { createApiKey } from '../../src/features/keys/create.ts'
+import type { moveChange } from '../../src/features/moves/move-change.ts'
 import type { readScripts } from '../../src/redis/scripts.ts'
 import type { createMessenger } from '../../src/slack/web-api.ts'
 
@@ -29,7 +29,7 @@ export const ablations = {
   },
   /** A move that is missing in the list of moving Elastic IPs counts as done without a separate read. */
   'absence taken for done': {
-    module: 'src/moves/move-change.ts',
+    module: 'src/features/moves/move-change.ts',
     export: 'moveChange',
     wrap: withMember<typeof moveChange, 'observe'>('observe', () => async () => ({ is: 'done' })),
   },
@@ -62,7 +62,7 @@ export const ablations = {
   },
   /** A key whose token reached nobody stays on the account. */
   'unseen keys kept': {
-    module: 'src/features/keys-create.ts',
+    module: 'src/features/keys/create.ts',
     export: 'createApiKey',
     wrap: (feature: typeof createApiKey, lacks: Lacks) => ({
       ...feature,

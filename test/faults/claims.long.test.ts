@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AuditNote } from '../../src/audit/chain.ts'
+import { createStore } from '../../src/record/store.ts'
 import { readScripts } from '../../src/redis/scripts.ts'
-import { createStore } from '../../src/requests/store.ts'
 import { auditWriting, trusting } from '../requests/audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis } from '../requests/redis-for-test.ts'
 import { minutes, recordRequest } from '../requests/request-for-test.ts'
@@ -35,7 +35,7 @@ async function contest({ trials, replicas, lanes = 1, step, lost, ablation }: Co
     if (ablation) {
       const read = ablated(ablation, { readScripts }) as typeof readScripts
       // A script that is defined is not defined again.
-      const scripts = read(new URL('../../src/requests/store.ts', import.meta.url).href, ['take-step'])
+      const scripts = read(new URL('../../src/record/store.ts', import.meta.url).href, ['take-step'])
       for (const [name, lua] of scripts) redis.defineCommand(`lockkeeper:${name}`, { lua })
     }
     proxy.loseRepliesIf(() => {

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { AuditEntry, createVerifier } from '../../src/audit/chain.ts'
 import { isOpen, type Request } from '../../src/domain/request.ts'
+import { withChildren } from '../../src/record/children.ts'
+import { decodeRecord } from '../../src/record/store.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
-import { withChildren } from '../../src/requests/children.ts'
-import { decodeRecord } from '../../src/requests/store.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
 interface Posted {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AuditEntry } from '../../src/audit/chain.ts'
 import { isMachine } from '../../src/domain/approval.ts'
 import { isItemOpen, isOpen, type Request } from '../../src/domain/request.ts'
-import { EvacuationFacts } from '../../src/moves/evacuation.ts'
+import { EvacuationFacts } from '../../src/features/moves/evacuation.ts'
 import type { Evidence } from './evidence.ts'
 
 export function brokenPromises(run: Evidence): string[] {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { StepName } from '../../src/requests/steps.ts'
+import type { StepName } from '../../src/record/steps.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import type { Scene } from './scene.ts'
 

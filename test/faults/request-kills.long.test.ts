@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
-import { type StepName, stepOf, steps } from '../../src/requests/steps.ts'
+import { type StepName, stepOf, steps } from '../../src/record/steps.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { factsOf } from '../requests/signatures-for-test.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { moveForm } from '../../src/features/ip-move.ts'
+import { moveForm } from '../../src/features/moves/ip-move.ts'
 import { actionIdOf } from '../../src/kit/form.ts'
 import { cardButtons } from '../../src/messages/words.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { uniqueKeyName } from '../../src/domain/account.ts'
-import { newKeyChange, parseAllowedAddresses } from '../../src/features/keys-create.ts'
+import { newKeyChange, parseAllowedAddresses } from '../../src/features/keys/create.ts'
 import { fakeApp } from '../fake-app.ts'
 import { wholeList } from '../whole-list.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { reviewKeys } from '../../src/features/key-review.ts'
+import { reviewKeys } from '../../src/features/keys/review.ts'
 import { accountWithOthers, apiKey, minute, ops } from '../requests/outside-world.ts'
 
 const day = 24 * 60 * minute

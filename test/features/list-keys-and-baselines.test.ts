@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiKey, Baseline } from '../../src/account/objects.ts'
 import { baselineListing } from '../../src/features/baselines.ts'
-import { apiKeyListing } from '../../src/features/keys.ts'
+import { apiKeyListing } from '../../src/features/keys/list.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { wholeList } from '../whole-list.ts'
 import { shown } from './listing-of.ts'

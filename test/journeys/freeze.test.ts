@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { freezeMessageId } from '../../src/requests/freeze.ts'
+import { freezeMessageId } from '../../src/record/freeze.ts'
 import { changedFacts, factsOf } from '../requests/signatures-for-test.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { endsProblem } from '../../src/domain/policy.ts'
-import { endFields, enteredEnd, splitEnd, typedEnd } from '../../src/kit/key-ends.ts'
+import { endFields, enteredEnd, splitEnd, typedEnd } from '../../src/features/keys/end-fields.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { fakeApp } from '../fake-app.ts'
 

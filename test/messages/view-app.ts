@@ -1,5 +1,5 @@
-import { moveChange } from '../../src/moves/move-change.ts'
-import { createCatalog } from '../../src/requests/catalog.ts'
+import { moveChange } from '../../src/features/moves/move-change.ts'
+import { createCatalog } from '../../src/record/catalog.ts'
 import { noPolicy } from '../fake-app.ts'
 import { ruleFor } from '../requests/request-for-test.ts'
 

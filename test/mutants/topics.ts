@@ -47,7 +47,7 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   signatures: {
-    files: ['src/domain/{request-signature,signing}.ts', 'src/requests/authority.ts'],
+    files: ['src/domain/{request-signature,signing}.ts', 'src/rights/authority.ts'],
     tests: [
       'test/attacks/{chosen-rule,signature-tricks}.test.ts',
       'test/attacks/{redis-write,state-key}.long.test.ts',
@@ -57,7 +57,7 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   'next step': {
-    files: ['src/requests/{track,next-step}.ts', 'src/moves/move.ts'],
+    files: ['src/requests/{track,next-step}.ts', 'src/features/moves/move.ts'],
     tests: [
       'test/attacks/redis-write.long.test.ts',
       'test/journeys/{after-the-end,clicks,keys,move,stop-tracking}.test.ts',

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
+import { type ReportName, reportNames } from '../../src/record/steps.ts'
 import type { Keys } from '../../src/redis/key-names.ts'
-import { type ReportName, reportNames } from '../../src/requests/steps.ts'
 
 /** Returns the reports that a request still owes. */
 export async function owedReports({ redis, keys }: { redis: Redis; keys: Keys }, id: string): Promise<ReportName[]> {

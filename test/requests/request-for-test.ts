@@ -3,7 +3,7 @@ import { placeFact } from '../../src/domain/account.ts'
 import type { PolicyRule } from '../../src/domain/policy.ts'
 import { payloadHash, Request } from '../../src/domain/request.ts'
 import { phrase } from '../../src/domain/text.ts'
-import type { NewRequest, Store } from '../../src/requests/store.ts'
+import type { NewRequest, Store } from '../../src/record/store.ts'
 import { rule, terms } from '../domain/people-for-test.ts'
 
 /** 18 November 2026, 14:00 UTC. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { requestStatesPage, requestStatesPath } from '../../scripts/write-request-states.ts'
 import { requestStates } from '../../src/domain/request.ts'
-import { steps } from '../../src/requests/steps.ts'
+import { steps } from '../../src/record/steps.ts'
 
 const page = requestStatesPage()
 

@@ -1,7 +1,7 @@
 import { type Approval, type Request, requestVersion } from '../../src/domain/request.ts'
 import { createRequestSignatures, type RequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, type Keyring, Secret } from '../../src/domain/signing.ts'
-import type { NewRequest } from '../../src/requests/store.ts'
+import type { NewRequest } from '../../src/record/store.ts'
 
 /** The keys and signatures of a test without a bot. */
 export const recordKeyring = createKeyring([new Secret('a-key-for-tests-of-32-characters')], { purpose: 'records', prefix: 'lockkeeper' })

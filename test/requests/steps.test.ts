@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { isOpen, type RequestState, requestStates } from '../../src/domain/request.ts'
 import { cardActions } from '../../src/messages/request-message.ts'
 import { type CardButton, cardButtons } from '../../src/messages/words.ts'
-import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/requests/steps.ts'
+import { type ReportName, reportNames, type Stamp, type StepName, stateAfter, stepOf, steps } from '../../src/record/steps.ts'
 import { cardViewFor } from '../messages/card-view-for-test.ts'
 import { requestFor } from './request-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { type Request, type RequestState, type StoredState, unknownState } from '../../src/domain/request.ts'
-import { type StepName, stateAfter, stepOf } from '../../src/requests/steps.ts'
-import type { StepData, Store } from '../../src/requests/store.ts'
+import { type StepName, stateAfter, stepOf } from '../../src/record/steps.ts'
+import type { StepData, Store } from '../../src/record/store.ts'
 
 /** A step by its name, or with its data. */
 export type PlannedStep = StepName | readonly [name: StepName, data: StepData]

@@ -1,4 +1,4 @@
-import type { NewRequest } from '../../src/requests/store.ts'
+import type { NewRequest } from '../../src/record/store.ts'
 import { connectTestStore } from './redis-for-test.ts'
 import { recordRequest } from './request-for-test.ts'
 

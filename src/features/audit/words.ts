@@ -3,8 +3,8 @@ import type { FoundEntry } from '../../audit/find.ts'
 import { type RefusalCode, refusals } from '../../domain/codes.ts'
 import { phraseText } from '../../domain/text.ts'
 import { explain } from '../../messages/refusals.ts'
-import type { Catalog } from '../../requests/catalog.ts'
-import type { StepName } from '../../requests/steps.ts'
+import type { Catalog } from '../../record/catalog.ts'
+import type { StepName } from '../../record/steps.ts'
 import { code, exactTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
 
 interface ActWords {

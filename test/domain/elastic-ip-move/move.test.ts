@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
 import { UserError } from '../../../src/domain/errors.ts'
-import { checkMove, completeMove, type MoveFacts, type MoveReads, moveDifferences, needsAssignedServer } from '../../../src/moves/move.ts'
-import { moveChange } from '../../../src/moves/move-change.ts'
+import {
+  checkMove,
+  completeMove,
+  type MoveFacts,
+  type MoveReads,
+  moveDifferences,
+  needsAssignedServer,
+} from '../../../src/features/moves/move.ts'
+import { moveChange } from '../../../src/features/moves/move-change.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }

@@ -8,7 +8,7 @@ import {
   completeEvacuation,
   type EvacuationReads,
   evacuationDifferences,
-} from '../../../src/moves/evacuation.ts'
+} from '../../../src/features/moves/evacuation.ts'
 import { requestedAt } from '../../requests/request-for-test.ts'
 import { seenOnWeb1 } from './seen-for-test.ts'
 

@@ -6,13 +6,13 @@ import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/erro
 import { inLane } from '../../../src/domain/lane.ts'
 import { childIdOf, isHeld, payloadHash, type Request } from '../../../src/domain/request.ts'
 import { ownFreezeName } from '../../../src/domain/starts.ts'
-import { evacuation } from '../../../src/features/ip-evacuate.ts'
-import { moveChange } from '../../../src/moves/move-change.ts'
-import { createBundles } from '../../../src/requests/bundle.ts'
-import { trackAgain } from '../../../src/requests/decide.ts'
-import { reconcile } from '../../../src/requests/reconcile.ts'
-import { encodeFields } from '../../../src/requests/store.ts'
-import { track } from '../../../src/requests/track.ts'
+import { evacuation } from '../../../src/features/moves/ip-evacuate.ts'
+import { moveChange } from '../../../src/features/moves/move-change.ts'
+import { createBundles } from '../../../src/life/bundle.ts'
+import { trackAgain } from '../../../src/life/decide.ts'
+import { reconcile } from '../../../src/life/reconcile.ts'
+import { track } from '../../../src/life/track.ts'
+import { encodeFields } from '../../../src/record/store.ts'
 import type { Fake } from '../../fake-app.ts'
 import { wholeList } from '../../whole-list.ts'
 import { startJobs } from '../jobs-for-test.ts'
@@ -274,7 +274,7 @@ describe('the children of a request', () => {
     await redis.hset(keys.record(other.id), encodeFields({ ...other }))
 
     if (other.id === 'f'.repeat(32)) {
-      const { checkAuthority } = await import('../../../src/requests/authority.ts')
+      const { checkAuthority } = await import('../../../src/rights/authority.ts')
       expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
     } else await carryOn()
 

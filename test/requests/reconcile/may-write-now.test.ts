@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { deadlineIn } from '../../../src/domain/deadline.ts'
 import type { Freeze, Window } from '../../../src/domain/policy.ts'
-import { mayWriteNow, type WriteFacts } from '../../../src/requests/may-write-now.ts'
+import { mayWriteNow, type WriteFacts } from '../../../src/life/may-write-now.ts'
 
 const minutes = 60_000
 const now = Date.UTC(2026, 11, 2, 12)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ApproveTerms, toGroup } from '../../../src/domain/policy.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { callsOf } from '../../../src/requests/reconcile.ts'
+import { callsOf } from '../../../src/life/reconcile.ts'
 import { terms } from '../../domain/people-for-test.ts'
 import { minutes, requestedAt, requestFor } from '../request-for-test.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStore, type NewRequest, noteOfVerified } from '../../../src/requests/store.ts'
+import { createStore, type NewRequest, noteOfVerified } from '../../../src/record/store.ts'
 import { auditWriting, trusting } from '../audit-for-test.ts'
 import { connectTestRedis } from '../redis-for-test.ts'
 import { moveFacts, newRequestFor, recordRequest, requestFor } from '../request-for-test.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStore } from '../../../src/requests/store.ts'
+import { createStore } from '../../../src/record/store.ts'
 import { trusting } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestStore, noAudit } from '../redis-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'

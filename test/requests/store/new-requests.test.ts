@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createStore } from '../../../src/record/store.ts'
 import { createKeys } from '../../../src/redis/key-names.ts'
-import { createStore } from '../../../src/requests/store.ts'
 import { startRedis } from '../../sandbox/redis/start-redis.ts'
 import { trusting } from '../audit-for-test.ts'
 import { noAudit } from '../redis-for-test.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { createStore } from '../../../src/requests/store.ts'
+import { createStore } from '../../../src/record/store.ts'
 import { trusting } from '../audit-for-test.ts'
 import { connectLossyRedis, connectTestRedis, connectTestStore, noAudit } from '../redis-for-test.ts'
 import { newRequestFor } from '../request-for-test.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { judgeWorkers } from '../../../src/checks/redis.ts'
 import type { Request } from '../../../src/domain/request.ts'
-import { progressFigures } from '../../../src/requests/worker.ts'
+import { progressFigures } from '../../../src/life/worker.ts'
 import { readProgress } from '../../../src/start/status.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../../src/domain/errors.ts'
-import { createWorkerWatch } from '../../../src/requests/watches.ts'
+import { createWorkerWatch } from '../../../src/life/self-checks.ts'
 import { fakeApp, noticing } from '../../fake-app.ts'
 import { catalog } from '../catalog-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Request } from '../../../../src/domain/request.ts'
-import { type Earlier, historyBefore } from '../../../../src/requests/history.ts'
+import { type Earlier, historyBefore } from '../../../../src/life/history.ts'
 import { fakeApp } from '../../../fake-app.ts'
 import { minutes, requestedAt, requestFor } from '../../request-for-test.ts'
 

@@ -1,0 +1,216 @@
+import type { ModalView } from '@slack/web-api'
+import type { App } from '../app.ts'
+import type { Origin } from '../domain/approval.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import type { ChangeKind } from '../domain/policy.ts'
+import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
+import { handOver } from '../life/hand-over.ts'
+import { counted } from '../messages/refusals.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
+import { renderDetails } from '../outbox/render.ts'
+import { notice } from '../slack/blocks.ts'
+import type { Command } from '../slack/commands.ts'
+import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { formMetadata, formOpeners, openForm } from '../slack/forms.ts'
+import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
+import { createOneAtATime } from '../slack/one-at-a-time.ts'
+import { readJson, readMetadata } from '../slack/payloads.ts'
+import type { Handlers } from '../slack/read-interactions.ts'
+import { pageButtons } from '../slack/router.ts'
+import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
+import { mrkdwn } from '../slack/text.ts'
+import type { Home } from './home.ts'
+import {
+  approveForm,
+  type ChangeForms,
+  emergencyForm,
+  fillAgain,
+  fillRetry,
+  fillReverse,
+  formAgain,
+  openReject,
+  requestOfClick,
+  submitApprove,
+  submitBreakGlass,
+  submitReject,
+} from './request-forms.ts'
+
+export interface FeatureHandlers {
+  commands: Command[]
+  /** The forms of its changes. They open filled: to request a change again, to undo one, or to give the reason of a command. */
+  forms?: Record<ChangeKind, ChangeForms>
+  clicks?: InteractionHandlers['clicks']
+  submissions?: InteractionHandlers['submissions']
+  shortcuts?: InteractionHandlers['shortcuts']
+  options?: InteractionHandlers['options']
+  details?: Record<string, ReadDetails>
+  itemActions?: ItemAction[]
+  /** The answer to words that are no command. Undefined if they name nothing. */
+  bare?: Handlers['bare']
+}
+
+export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
+  const commands = features.flatMap((feature) => feature.commands)
+  const openers = formOpeners(app, commands)
+  const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
+  return {
+    commands,
+    clicks: Object.assign(
+      {
+        [refreshHome]: ({ origin }: Click) => home.open(origin),
+        [moreOnHome]: async ({ origin }: Click) => void (await home.show(origin, true)),
+      },
+      pageButtons(app, commands),
+      openers.clicks,
+      ofRequests.clicks,
+      itemButtons(app, features),
+      ...features.map(({ clicks }) => clicks),
+    ),
+    submissions: {
+      ...openers.submissions,
+      ...thenShowHome(app, home, Object.assign(ofRequests.submissions, ...features.map(({ submissions }) => submissions))),
+    },
+    shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
+    options: Object.assign({}, ...features.map(({ options }) => options)),
+    home: home.open,
+    bare: features.find(({ bare }) => bare)?.bare,
+  }
+}
+
+/** What was sent with a form of the Home tab or of a global shortcut appears on the Home tab. */
+function thenShowHome(app: App, home: Home, submissions: InteractionHandlers['submissions']): InteractionHandlers['submissions'] {
+  const entries = Object.entries(submissions).map(([callbackId, submit]): [string, typeof submit] => [
+    callbackId,
+    async (submission) => {
+      const answer = await submit(submission)
+      const isFromChannel = readMetadata(submission.metadata)?.responseUrl !== undefined
+      // The form closes without waiting for it.
+      if (answer.is === 'accepted' && !isFromChannel) home.show(submission.origin).catch(app.errors.of('people'))
+      return answer
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** The buttons of request messages and their forms, for every kind of change. The Home tab has the same buttons. */
+export function requestHandlers(
+  app: App,
+  home: Pick<Home, 'show'>,
+  forms: Record<ChangeKind, ChangeForms>,
+): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
+  const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
+  const pressed = (click: Click) => press(app, home, click, runAlone)
+  return {
+    clicks: {
+      [cardButtons.approve]: pressed,
+      [cardButtons.reject]: openReject(app),
+      [cardButtons.withdraw]: pressed,
+      [cardButtons.handOver]: pressed,
+      [cardButtons.again]: formAgain(app, forms, fillAgain),
+      [cardButtons.reverse]: formAgain(app, forms, fillReverse),
+      [cardButtons.retry]: formAgain(app, forms, fillRetry),
+      [cardButtons.details]: pressed,
+      [cardButtons.startNow]: pressed,
+      [cardButtons.stopTracking]: pressed,
+      [cardButtons.trackAgain]: pressed,
+    },
+    submissions: {
+      [rejectCallbackId]: (submission) => submitReject(app, submission),
+      [approveCallbackId]: (submission) => submitApprove(app, submission),
+      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
+    },
+  }
+}
+
+/** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
+async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone: ReturnType<typeof createOneAtATime>): Promise<void> {
+  const { origin, answer, triggerId, value, actionId } = click
+  let isSent = false
+  const onSend = () => {
+    isSent = true
+  }
+  try {
+    const request = await requestOfClick(app, click)
+    switch (actionId) {
+      case cardButtons.approve: {
+        // In an emergency, its requester approves it alone, with a reason.
+        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+          await mayDecide(app, request, origin, 'break-glass')
+          const form = await emergencyForm(app, request)
+          return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+        }
+        const form = await approveForm(app, request, origin)
+        if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+        const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
+        if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
+        return
+      }
+      case cardButtons.withdraw:
+        return await withdraw(app, request, origin, answer.elsewhere)
+      case cardButtons.handOver:
+        // Each press reads the account and takes a turn of its writes before one of them takes the step.
+        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
+      case cardButtons.startNow:
+        return await startNow(app, request, origin, answer.elsewhere)
+      case cardButtons.stopTracking:
+        return await stopTracking(app, request, origin, answer.elsewhere)
+      case cardButtons.trackAgain:
+        return await trackAgain(app, request, origin, answer.elsewhere)
+      case cardButtons.details:
+        return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
+    }
+  } catch (error) {
+    const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
+    throw isUndone ? new StoreUnavailableError(error.message, error.code, 'Not approved') : error
+  } finally {
+    if (click.onHome) await home.show(origin)
+  }
+}
+
+/** Reads the details of an item by its id. Undefined if there is no such item any more. */
+type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>
+
+/** A change that can be requested for an item from its details: a button, which opens the form filled with the item. */
+export interface ItemAction {
+  of: string
+  kind: ChangeKind
+  label: string
+  style?: 'danger'
+  form: (metadata: string, item: ListedItem) => ModalView
+}
+
+/** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
+function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
+  const { access } = app
+  const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
+
+  function showDetails(of: string, read: ReadDetails): Handler<Click> {
+    return async ({ value, origin, answer }) => {
+      const own = actions.filter((action) => action.of === of)
+      const kinds = own.map(({ kind }) => kind)
+      const [found, allowed] = await Promise.all([read(value, origin), access.may(origin, kinds)])
+      if (!found) throw new Refusal('out-of-date', mrkdwn`This item is gone. Run the command again for the current list.`)
+      const buttons = own
+        .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
+        .flatMap((action) => itemButton(action, { id: value, text: found.name }))
+      await answer.ephemeral(detailsMessage(found, buttons, origin.command))
+    }
+  }
+
+  function openItemForm({ kind, form }: ItemAction): FormHandler<Click> {
+    return {
+      form: (click) => {
+        const item = readJson(ItemButton, click.value)
+        if (!item) throw new Refusal('out-of-date', outdatedButton)
+        return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
+      },
+      allow: async ({ origin }) => void (await access.gate(origin, kind, 'opened')),
+    }
+  }
+
+  const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
+  return Object.fromEntries([
+    ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
+    ...actions.map((action) => [itemActionId(action), openItemForm(action)]),
+  ])
+}

@@ -1,0 +1,86 @@
+import type { KnownBlock } from '@slack/web-api'
+import { z } from 'zod'
+import { SourceAlert } from '../../domain/request.ts'
+import { formatDuration, someOf } from '../../domain/text.ts'
+import { alertWords } from '../../messages/words.ts'
+import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
+import { itemButton } from '../../slack/table.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, truncate } from '../../slack/text.ts'
+import type { Message } from '../../slack/web-api.ts'
+
+/** An alert that led to no request. */
+export const ListedAlert = z.object({
+  /** Its key in Redis, and its start in ms since 1970. */
+  key: z.string(),
+  startsAt: z.number(),
+  source: SourceAlert,
+  /** In markup of Slack. */
+  why: z.string(),
+  /** What the server is called, by the account or by the alert, and its id if the account shows it. */
+  server: z.string().optional(),
+  serverId: z.string().optional(),
+})
+export type ListedAlert = z.infer<typeof ListedAlert>
+
+/** The message of alerts that led to no request, as Redis has it. `calls`: the people who can evacuate by hand, in markup of Slack. */
+export const AlertList = z.object({
+  channelId: z.string(),
+  command: z.string(),
+  /** The kind of change that the buttons offer. */
+  kind: z.string(),
+  calls: z.string().optional(),
+  listedAt: z.number(),
+  alerts: z.array(ListedAlert),
+})
+export type AlertList = z.infer<typeof AlertList>
+
+/** How an alert is named among others in Redis. */
+export const nameOfAlert = ({ key, startsAt }: Pick<ListedAlert, 'key' | 'startsAt'>): string => `${key}@${startsAt}`
+
+/** A message says of this many alerts why nothing was requested. Of the others it names some. */
+const mostListed = 10
+
+/** A phone shows the beginning: the servers that it is about. */
+const mostNamed = 3
+
+/** The servers that the message offers to evacuate. */
+const mostOffered = 5
+
+/** Says why the alerts of a delivery led to no request. `resolvedAt`: when each of them resolved, by its name. Nobody is called once all have. */
+export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, number>): Message {
+  const { alerts, command, calls, listedAt } = list
+  const about = alerts.length === 1 ? 'an alert' : `${alerts.length} alerts`
+  const names = [...new Set(alerts.map(({ server, source }) => nameOf(server ?? source.name).text))]
+  const broken = mrkdwn`*${alerts.length === 1 ? 'Alert' : `${alerts.length} alerts`}:* ${ownWords(someOf(names, { most: mostNamed }))}.`
+  const firing = alerts.filter((alert) => !resolvedAt.has(nameOfAlert(alert)))
+  const byHand = calls === undefined ? mrkdwn`By hand:` : mrkdwn`${ownWords(calls)}, evacuate by hand:`
+  const head =
+    firing.length === 0
+      ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}.`
+      : mrkdwn`:warning: ${broken} Nothing was requested. ${byHand} ${code(`${command} evacuate`)}.`
+  const lines = alerts.slice(0, mostListed).map((alert) => {
+    const { server, why, source, startsAt } = alert
+    const at = resolvedAt.get(nameOfAlert(alert))
+    const end = at === undefined ? '' : ` (resolved after ${formatDuration(at - (startsAt > 0 ? startsAt : listedAt))})`
+    return mrkdwn`•  ${server === undefined ? mrkdwn`` : mrkdwn`${nameOf(server)}: `}${ownWords(why)} ${alertWords(source)}${end}`
+  })
+  const more = alerts.slice(mostListed).map(({ server, source }) => nameOf(server ?? source.name).text)
+  const rest = more.length > 0 ? [mrkdwn`And ${more.length} more: ${ownWords(someOf(more))}.`] : []
+  return message([...wholeSection(joinMrkdwn([head, ...lines, ...rest], '\n')), ...offers(firing, list)])
+}
+
+/** A press opens the form with that server, for those who may request it. Slack refuses two buttons of one action in one block. */
+function offers(alerts: ListedAlert[], { kind, command, alerts: { length } }: AlertList): KnownBlock[] {
+  const isOnly = length === 1
+  const servers = new Map(alerts.flatMap(({ serverId, server }) => (serverId === undefined ? [] : [[serverId, server ?? serverId]])))
+  const offered = [...servers].slice(0, mostOffered)
+  return offered.flatMap(([id, name], index) => {
+    const label = isOnly ? 'Evacuate…' : `Evacuate ${truncate(name, 60, 'plain')}…`
+    return actionsFor(command, `evacuate${'abcde'[index]}`, itemButton({ of: 'server', kind, label }, { id, text: name }))
+  })
+}
+
+/** No server has a longer name. */
+export function nameOf(text: string): Mrkdwn {
+  return nameWords(truncate(text, 253, 'plain'))
+}

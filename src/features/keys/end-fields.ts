@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import { findInList } from '../../account/resource.ts'
+import type { App } from '../../app.ts'
+import { isSameCreation } from '../../domain/account.ts'
+import type { Moment, Observation } from '../../domain/change.ts'
+import { longestEndMs, shortestEndMs, wholeMinute } from '../../domain/key-ends.ts'
+import type { ChangeKind, EndsTerms } from '../../domain/policy.ts'
+import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../domain/text.ts'
+import { isElapsed, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
+import { finding } from '../../kit/findings.ts'
+import { type Entered, type Field, oneOf, text } from '../../kit/form.ts'
+import { option } from '../../slack/blocks.ts'
+import { notRequested, Refusal } from '../../slack/errors.ts'
+import { readMetadata } from '../../slack/payloads.ts'
+import { code, type Mrkdwn, mrkdwn, ownWords, truncate } from '../../slack/text.ts'
+
+// What the kinds of change share by which keys get an end: the fields, the typed words, the findings.
+
+const field = 'ends'
+const ms = z.number()
+
+/** Why a key can't get this end, or none. */
+export const endFindings = {
+  'no-state-key': finding('Keys that end need STATE_KEY, which is not set.', {
+    field,
+    next: "Lockkeeper's operators can set it. Until then, request a key that never ends.",
+  }),
+  'end-past': finding({ endsAt: ms }, ({ endsAt }) => phrase`The end, ${moment(endsAt)}, is past. Choose a later one.`, { field }),
+  'end-unread': finding(
+    { rule: z.string() },
+    ({ rule }) =>
+      phrase`The rule “${[rule]}” limits how long keys live, and the account API didn't show this key's end. Try again in a minute.`,
+  ),
+  'end-required': finding({ rule: z.string() }, ({ rule }) => phrase`The rule “${[rule]}” requires an end.`, { field }),
+  'end-too-late': finding(
+    { rule: z.string(), longestMs: ms },
+    ({ rule, longestMs }) => phrase`The rule “${[rule]}” allows a key for at most ${[formatDuration(longestMs)]}.`,
+    { field },
+  ),
+}
+
+const dayMs = 24 * 3_600_000
+const days = [1, 7, 30, 90]
+const [onDate, never] = ['date', 'never']
+const dateField = 'date'
+
+function daysOption(count: number) {
+  return option({ text: count === 1 ? '1 day' : `${count} days`, value: `${count}d` })
+}
+
+/** The choices that the rule allows, the usual one chosen if it is a whole number of days. */
+function optionsFor({ required = false, longestMs = longestEndMs, defaultMs }: Partial<EndsTerms> = {}) {
+  const usual = defaultMs === undefined ? undefined : defaultMs / dayMs
+  const counts = [...new Set([...days, ...(usual && Number.isInteger(usual) ? [usual] : [])])].toSorted((a, b) => a - b)
+  const allowed = counts.filter((count) => count * dayMs <= longestMs).map(daysOption)
+  const date = option({ text: 'On a date', value: onDate, description: 'Write it below' })
+  const all = [...allowed, date, ...(required ? [] : [option({ text: 'Never', value: never })])]
+  const chosen = all.find(({ value }) => value === `${usual}d`) ?? all.at(required ? 0 : -1)
+  return { all, chosen: chosen ?? date }
+}
+
+export function endFields({ isExtension = false } = {}): { ends: Field; date: Field } {
+  const words = {
+    label: 'Ends',
+    hint: isExtension
+      ? 'Counted from now.'
+      : 'At its end, Lockkeeper deletes the key. You get a message 7 days and 1 day before, and can request a later end.',
+  }
+  return {
+    ends: {
+      ...words,
+      element(actionId: string, entered: Entered, metadata: string) {
+        const terms = readMetadata(metadata)?.ends
+        const { all, chosen } = optionsFor(isExtension ? { defaultMs: 30 * dayMs, ...terms, required: true } : terms)
+        const [first = chosen, ...others] = all
+        const before = typeof entered === 'string' ? all.find(({ value }) => value === entered) : undefined
+        return oneOf([first, ...others], words).element(actionId, (before ?? chosen).value, metadata)
+      },
+    },
+    date: text({
+      label: 'Date',
+      hint: 'For “On a date”: such as 2026-12-24, 2026-12-24 18:00 or in 45 days.',
+      optional: true,
+      maxLength: 100,
+    }),
+  }
+}
+
+/** Fills the fields with an earlier end. One that is past is chosen again. */
+export function filledEnd(endsAt: number | undefined): { ends?: string; date?: string } {
+  return endsAt === undefined || endsAt <= Date.now() ? {} : { ends: onDate, date: utcTime(endsAt) }
+}
+
+/** Returns when the key ends, by the fields of a form. Throws a Refusal. */
+export async function enteredEnd(app: App, { ends, date }: { ends: string; date: string }, userId: string): Promise<number | undefined> {
+  // A date beside another choice may be the one that is meant.
+  if (date !== '' && ends !== onDate)
+    throw new Refusal(
+      'end-not-possible',
+      mrkdwn`Not requested: there is a date, and another end is chosen. Choose “On a date”, or leave the date empty.`,
+      { field: dateField },
+    )
+  if (ends === never) return undefined
+  return readEnd(app, ends === onDate ? date : ends, userId)
+}
+
+/** Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`. */
+export function splitEnd(args: string[], { bare = false } = {}): { args: string[]; end?: string } {
+  const at = args.findLastIndex((word) => /^(?:for|until)$/i.test(word))
+  const end = args.slice(at + 1).join(' ')
+  const isEnd = args[at]?.toLowerCase() === 'until' ? end !== '' : /^(?:\d|an? |half )/.test(end)
+  if (at > 0 && isEnd) return { args: args.slice(0, at), end }
+  const count = bare ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(-words).join(' '))) : undefined
+  return count === undefined ? { args } : { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
+}
+
+/** Returns when a key ends by what was typed, or else by the rule. Throws a Refusal. */
+export async function typedEnd(
+  app: App,
+  kind: ChangeKind,
+  end: string | undefined,
+  { userId, channelId }: { userId: string; channelId: string },
+): Promise<number | undefined> {
+  if (end !== undefined) return readEnd(app, end, userId)
+  const usual = app.access.endsTerms(kind, channelId)?.defaultMs
+  return usual === undefined ? undefined : wholeMinute((await app.store.now()) + usual)
+}
+
+/** A day without a time is that day to its end. */
+export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
+  const refuse = (why: Mrkdwn): never => {
+    throw new Refusal('end-not-possible', ownWords(notRequested(why.text)), { field: dateField })
+  }
+  if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
+  const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
+  const options = { now, zone, longestMs: longestEndMs }
+  const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)
+  const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
+  if ('problem' in read) return refuse(endProblem(typed, read.problem, zone))
+  if (read.at - now < shortestEndMs) refuse(mrkdwn`A key ends after one minute at the earliest.`)
+  return wholeMinute(read.at)
+}
+
+function endProblem(typed: string, problem: StartProblem, zone: string) {
+  if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
+  if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone)} is past. Write a later date.`
+  return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead.`
+}
+
+export function untilWords(endsAt: number | undefined): Phrase {
+  return endsAt === undefined ? [] : phrase` until ${moment(endsAt)}`
+}
+
+/** `refuse`: of the findings of a kind, which has `endFindings`. */
+export function requireEndable(
+  { config }: App,
+  endsAt: number,
+  refuse: (finding: { code: 'no-state-key' } | { code: 'end-past'; endsAt: number }) => never,
+): void {
+  if (config.signsWithApiKey) refuse({ code: 'no-state-key' })
+  if (endsAt <= Date.now()) refuse({ code: 'end-past', endsAt })
+}
+
+/** How the creation of a key can end that nobody saw. */
+export const creationFindings = {
+  'created-unseen': finding(
+    { resourceId: z.string() },
+    ({ resourceId }) => `Nobody saw the token of the created key (${resourceId}), so Lockkeeper deleted it.`,
+  ),
+  'no-such-key': finding(
+    "No key of that name is on the account. It wasn't created, or it's already deleted. If it appears later, Lockkeeper deletes it.",
+  ),
+}
+
+/** Deletes a new key whose token nobody has seen. A key that was used counts as seen. */
+export async function observeCreation({ account: { apiKeys } }: App, name: string, { isUnsettled }: Moment): Promise<Observation> {
+  const find = async () => findInList(await apiKeys.list(), (key) => isSameCreation(key.name, name))
+  const key = await find()
+  if (key?.lastUsedAt !== undefined) return { is: 'done' }
+  if (key) {
+    await apiKeys.delete(key.id)
+    if (await find()) return { is: 'unclear' }
+    return { is: 'failed', cause: { code: 'created-unseen', resourceId: key.id }, corrects: true }
+  }
+  if (isUnsettled) return { is: 'unclear' }
+  return { is: 'not-started', cause: { code: 'no-such-key' } }
+}

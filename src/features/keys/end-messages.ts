@@ -1,0 +1,51 @@
+import type { App } from '../../app.ts'
+import { callsBefore } from '../../domain/key-ends.ts'
+import { undeliveredEnd } from '../../messages/operator-notices.ts'
+import { isPassing, type Lease, later, laterAfter, type Owed, passingMs, postOnce, type Settlement } from '../../outbox/once.ts'
+import type { Mrkdwn } from '../../slack/text.ts'
+import { keyEndMessage } from './end-words.ts'
+import { earlierNow, genuineMessage, readEnd } from './ends.ts'
+
+/** A message that is this late may have been sent before Redis lost or set back its data, so it is searched for. */
+const lateMs = 10 * 60_000
+
+const rememberMs = 9 * 24 * 3_600_000
+
+/** Tells of a key what its signed record says: in the thread of its request, or else its owner directly. */
+export async function sendKeyEnd(
+  app: App,
+  { id, name }: Owed,
+  held: Lease,
+  facts: string,
+  sinceMs: number,
+): Promise<Settlement & { undelivered?: Mrkdwn }> {
+  const found = genuineMessage(app, id, facts)
+  const now = await earlierNow(app)
+  // Lockkeeper did not write it.
+  if (!found) return { status: 'dropped' }
+  const { key, told } = found
+  const endNow = told === 'ended' ? key.end : ((await readEnd(app, key.keyId))?.end ?? key.end)
+  // The key has ended, or got another end, meanwhile.
+  if (endNow !== key.end || (told !== 'ended' && now >= key.end)) return { status: 'dropped' }
+  const dueAt = key.end - (callsBefore.find(({ call }) => call === told)?.ms ?? 0)
+  const isLate = held.mode === 'fresh' && now - dueAt > lateMs
+  const lease: Lease = isLate ? { ...held, mode: 'unsure' } : held
+  const since = isLate ? Math.min(sinceMs, dueAt) : sinceMs
+  const { command } = app.config.slack
+  const words = (isDirect: boolean) => keyEndMessage(found, { isDirect, command, offers: app.catalog.offersAtEnd() })
+  const outboxKey = `${name}/${id}`
+  const thread =
+    key.channelId !== undefined && key.threadTs !== undefined
+      ? { channelId: key.channelId, threadTs: key.threadTs, key: outboxKey }
+      : undefined
+  const inThread = thread && (await postOnce(app, { message: words(false), place: thread, sinceMs: since }, lease))
+  const isRefused = inThread?.is === 'refused' && !isPassing(inThread.error)
+  const posted =
+    inThread && !isRefused
+      ? inThread
+      : await postOnce(app, { message: words(true), place: { channelId: key.requester, key: outboxKey }, sinceMs: since }, lease)
+  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  if (isPassing(posted.error)) return later(passingMs)
+  return { status: 'settled', refused: posted.error, rememberMs, undelivered: undeliveredEnd(key, posted.error) }
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import { isOwnKey } from '../../account/objects.ts'
+import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
+import type { App } from '../../app.ts'
+import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../../domain/account.ts'
+import type { Change, Moment, Observation, Preflight, PreflightOptions } from '../../domain/change.ts'
+import { StoreUnavailableError } from '../../domain/errors.ts'
+import { moment, owner, type Phrase, phrase } from '../../domain/text.ts'
+import { isElapsed } from '../../domain/times.ts'
+import { changeFeature, type FeatureDefinition } from '../../kit/change-feature.ts'
+import { finding, findings } from '../../kit/findings.ts'
+import { pick } from '../../kit/form.ts'
+import { findTyped } from '../../kit/thing.ts'
+import { apiKeys } from '../../kit/things.ts'
+import { preset } from '../../slack/pickers.ts'
+import { mrkdwn } from '../../slack/text.ts'
+import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd, typedEnd } from './end-fields.ts'
+import { tendKeyEnds } from './end-work.ts'
+import { KeyEnd, knownEnds, readEnd, recordLaterEnd } from './ends.ts'
+
+/** `endsAt`: the new end, in ms since 1970. */
+const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
+type Extension = z.infer<typeof Extension>
+
+/** The key as the account listed it. `known`: absent if the account could not be read. */
+const Facts = Extension.extend({
+  readOnly: z.boolean().optional(),
+  allowedIps: z.array(z.string()).optional(),
+  known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
+})
+type Facts = z.infer<typeof Facts>
+
+const keyId = z.string()
+
+export const extensionFindings = findings({
+  ...endFindings,
+  'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
+  'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
+  'never-ends': finding("This key doesn't end by itself.", { next: '' }),
+  'end-lost': finding(
+    { end: z.number() },
+    ({ end }) => phrase`Redis lost the record of this key's end, ${moment(end)}. It doesn't end by itself.`,
+    {
+      next: 'Request to revoke it when nobody needs it anymore.',
+    },
+  ),
+  'end-changed': finding(
+    { before: z.number(), end: z.number() },
+    ({ before, end }) => phrase`The key ends ${moment(end)} now, not ${moment(before)}.`,
+  ),
+  'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
+    field: 'ends',
+  }),
+  'key-unread': finding({ keyId }, ({ keyId }) => `whether API key ${keyId} exists and when it ends (the account API didn't answer)`),
+  'not-extended': finding("The key wasn't extended. It ends as before."),
+  'key-gone': finding('The key is no longer on the account.', { next: 'Request a new key.' }),
+})
+type Found = z.infer<typeof extensionFindings.schema>
+
+export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | 'date'>({
+  kind: 'key.extend',
+  // The end of a key is a promise to those who approved it.
+  neverExempt: true,
+  change: extensionChange,
+  findings: extensionFindings,
+  form: {
+    callbackId: 'extend-api-key',
+    title: 'Extend an API key',
+    about: 'keyId',
+    hasEnds: true,
+    fields: {
+      keyId: pick(apiKeys, { label: 'API key', hint: 'One that ends by itself. Its token stays the same.' }),
+      ...endFields({ isExtension: true }),
+    },
+    input: async ({ keyId, ends, date }, { origin }, app) => ({
+      keyId,
+      endsAt: (await enteredEnd(app, { ends, date }, origin.userId)) ?? 0,
+    }),
+    filled: ({ keyId, endsAt }, { known }) => ({
+      ...filledEnd(endsAt),
+      keyId: preset({ text: known?.label ?? keyId, value: keyId, description: keyId }),
+    }),
+  },
+  command: {
+    words: 'keys extend',
+    group: 'Keys',
+    usage: '[<key> <time>]',
+    summary: 'Request a later end for an API key',
+    details: mrkdwn`The key by name or id, and how long it works from now. Only for keys that end by themselves. Its token stays the same.`,
+    examples: ['ci-deploy 30d'],
+    isComplete: (args) => splitEnd(args, { bare: true }).end !== undefined,
+  },
+  read: async (app, { args: words, slashCommand }) => {
+    const { args, end } = splitEnd(words, { bare: true })
+    const typed = args.join(' ')
+    const [found, endsAt = 0] = await Promise.all([findTyped(app, apiKeys, typed), typedEnd(app, 'key.extend', end, slashCommand.origin)])
+    const ask = mrkdwn`Which one should be extended?`
+    return {
+      thing: apiKeys,
+      typed,
+      found,
+      inputOf: (keyId) => ({ keyId, endsAt }),
+      ask,
+      byId: `keys extend <id> ${isElapsed(end ?? '') ? 'for' : 'until'} ${end}`,
+    }
+  },
+  item: { of: 'api-key', label: 'Extend…' },
+})
+
+/** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
+export const keyEnds: FeatureDefinition = {
+  create: () => ({ commands: [], repeated: [{ name: 'key-ends', everyMs: 30_000, run: tendKeyEnds }] }),
+}
+
+/** The change that renames a key, because its name says when it ends (vendor's OpenAPI document, "PATCH /auth/api_keys/{api_key_id}"). */
+export function extensionChange(app: App): Change<Extension, Facts> {
+  return {
+    kind: 'key.extend',
+    label: 'extending an API key',
+    offeredAtEnd: 'Extend…',
+    input: Extension,
+    facts: Facts,
+    resource: ({ keyId }) => `api_key:${keyId}`,
+    endOf: ({ endsAt }) => ({ endsAt }),
+    preflight: (input, options) => preflight(app, input, options),
+    differences: ({ known: approved }, { known: now }) => {
+      if (!approved || !now || approved.end === now.end) return []
+      return [{ code: 'end-changed', before: approved.end, end: now.end } satisfies Found]
+    },
+    explain: extensionFindings.explain,
+    subject: ({ known, keyId }) => known?.label ?? keyId,
+    describe: (facts) => ({
+      title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
+      facts: accessFacts(facts),
+      ids: [{ label: 'API key', value: facts.keyId }],
+      underway: 'being extended',
+    }),
+    run: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
+      if (!known) throw new Error('the key was not read')
+      await app.account.apiKeys.rename(keyId, writeKeyName({ ...known, end: endsAt }), { onAnswer })
+      try {
+        if (await recordLaterEnd(app, { ...known, keyId }, endsAt)) return 'done'
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error
+      }
+      // The name has the new end, and it is recorded when the key is observed.
+      return 'tracking'
+    },
+    observe: (input, facts, moment) => observe(app, input, facts, moment),
+    doneSentence: (facts) => phrase`Extended API key ${nameOf(facts)}. It ends ${moment(facts.endsAt)}.`,
+  }
+}
+
+async function preflight(
+  app: App,
+  { keyId, endsAt }: Extension,
+  { signal, forRequest }: PreflightOptions,
+): Promise<Preflight<Facts, Extension>> {
+  const { refuse } = extensionFindings
+  requireEndable(app, endsAt, refuse)
+  try {
+    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const key = findInList(list, ({ id }) => id === keyId)
+    if (!key) return refuse({ code: 'no-key', keyId })
+    if (isOwnKey(key, app)) refuse({ code: 'own-key' })
+    const known = (await knownEnds(app)).get(keyId)
+    const named = parseKeyName(key.name)?.end
+    if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
+    if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
+    const { label, requester, request, end } = known
+    const { readOnly, allowedIps } = key
+    const facts = { keyId, endsAt, readOnly, allowedIps, known: { label, requester, request, createdAt: known.createdAt, end } }
+    return { facts, unchecked: [], incomplete: false }
+  } catch (error) {
+    if (!staysUnchecked(error)) throw error
+    return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
+  }
+}
+
+async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts, { isUnsettled }: Moment): Promise<Observation> {
+  const key = findInList(await app.account.apiKeys.list(), ({ id }) => id === keyId)
+  if (!key) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
+  const isRenamed = known && parseKeyName(key.name)?.end === endsAt
+  if (isRenamed && (await recordLaterEnd(app, { ...known, keyId }, endsAt))) return { is: 'done' }
+  const { end = 0 } = (await readEnd(app, keyId)) ?? {}
+  if (end >= endsAt) return { is: 'done' }
+  if (isRenamed) return { is: 'failed', cause: { code: 'end-changed', before: known.end, end } satisfies Found }
+  return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }
+}
+
+function nameOf({ keyId, known }: Facts): Phrase {
+  return known ? phrase`${labelOf(known.label)}${owner(known.requester)}` : phrase`${keyId}`
+}

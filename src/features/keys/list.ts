@@ -1,0 +1,147 @@
+import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
+import { findInList } from '../../account/resource.ts'
+import type { App } from '../../app.ts'
+import { labelOf, requesterOfKey } from '../../domain/account.ts'
+import type { List } from '../../domain/list.ts'
+import { inNaturalOrder } from '../../domain/text.ts'
+import { withinOr } from '../../domain/within.ts'
+import { listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
+import { filteredListing, type Listing } from '../../slack/listing.ts'
+import { type Column, type Columns, type Details, detailsOf, idFact } from '../../slack/table.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { knownEnds } from './ends.ts'
+
+/** A key with the values that its row is searched and sorted by, computed once for each key. */
+interface ListedKey extends ApiKey {
+  isOwn: boolean
+  endsAt: number | undefined
+  isUrgent: boolean
+  remarks: string[]
+}
+
+/** A narrow screen shows the first columns only. */
+const columns: Columns<ListedKey> = [
+  { header: 'Name', cell: nameOf },
+  { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', '), before: 'Needs attention: ', line: 3 },
+  {
+    header: 'For',
+    cell: (key) => {
+      const by = requesterOfKey(key)
+      return by && mention(by)
+    },
+    before: 'for ',
+    ifAny: true,
+  },
+  { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)), before: 'until ', ifAny: true },
+  { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice), before: 'ends in ' },
+  { header: 'Access', cell: access, absent: 'access unknown', line: 2 },
+  { header: 'From', cell: origins, before: 'from ', absent: 'allowed addresses unknown', line: 2 },
+  { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },
+  { header: 'Owner', cell: ({ user }) => user?.email ?? user?.id, before: 'owner ', absent: 'owner unknown', line: 2 },
+]
+
+interface Reading {
+  now: number
+  /** When keys end by themselves, by their ids. */
+  ends?: Map<string, { end: number }>
+  /** The Slack ids of people who left the workspace. */
+  left?: Set<string>
+  ownLastSlice: string
+  open?: Column<{ id: string }>[]
+}
+
+function columnsOf({ open = [] }: Reading): Columns<ListedKey> {
+  return columns.toSpliced(2, 0, ...open) as Columns<ListedKey>
+}
+
+/** Lists those first that should have ended, then those with the most remarks, then the newest. */
+export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Reading): Listing {
+  return filteredListing({
+    list: { ...list, items: list.items.map((key) => listed(key, reading)) },
+    words,
+    textsOf: (key) => [...textsIn(key), access(key), key.isOwn ? 'used by Lockkeeper' : ''],
+    one: 'API key',
+    many: 'API keys',
+    order: (a, b) =>
+      Number(b.isUrgent) - Number(a.isUrgent) ||
+      b.remarks.length - a.remarks.length ||
+      inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
+    columns: columnsOf(reading),
+    details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
+    none: mrkdwn`The account has no API keys.`,
+  })
+}
+
+function apiKeyDetails(key: ApiKey, reading: Reading): Details {
+  const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
+  const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
+  const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
+  return {
+    ...detailsOf(listed(key, reading), columnsOf(reading), more),
+    name: nameOf(key),
+    ...(isOwnKey(key, reading) && { isFixed: true, notes: [own] }),
+  }
+}
+
+function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): ListedKey {
+  const isOwn = isOwnKey(key, { ownLastSlice })
+  const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
+  const endsAt = ends?.get(key.id)?.end
+  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: endsAt })
+  return { ...key, isOwn, endsAt, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...hasLeft, ...remarks] }
+}
+
+/** How long a list waits for Slack to say who left the workspace. */
+const peopleMs = 1_500
+
+async function readBeside(app: App, { items }: List<ApiKey>): Promise<Reading> {
+  const requesters = [...new Set(items.flatMap((key) => requesterOfKey(key) ?? []))]
+  const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
+  const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
+  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
+}
+
+function nameOf({ id, name }: ApiKey): string {
+  return name === undefined ? id : labelOf(name)
+}
+
+/** Keys of the same name differ in the last characters of their tokens. */
+function choiceOf(key: ApiKey): string {
+  return `${nameOf(key)}${key.tokenLastSlice === undefined ? '' : ` (ends in ${key.tokenLastSlice})`}`
+}
+
+function access({ readOnly }: ApiKey): string | undefined {
+  return readOnly === undefined ? undefined : readOnly ? 'read-only' : 'full access'
+}
+
+function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
+  if (allowedIps === undefined) return undefined
+  return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
+}
+
+function lastUsed({ lastUsedAt, isOwn }: ListedKey): Mrkdwn {
+  if (isOwn) return mrkdwn`now, by Lockkeeper`
+  // After a rotation the account may show no use of a key that was in use until then.
+  return lastUsedAt === undefined ? mrkdwn`no use shown` : dateTime(Date.parse(lastUsedAt))
+}
+
+export const listApiKeys = listFeature({
+  words: 'keys',
+  usage: '[word…]',
+  group: 'Keys',
+  summary: 'API keys, those that need attention first',
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: past their end, no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
+  examples: ['terraform', 'read-only'],
+  list: async (app, { args }) => {
+    const keys = await app.lists.apiKeys()
+    return apiKeyListing(keys, args, await readBeside(app, keys))
+  },
+  item: {
+    of: 'api-key',
+    read: async (app, id) => {
+      const keys = await app.lists.apiKeys()
+      const key = findInList(keys, (one) => one.id === id)
+      return key && apiKeyDetails(key, await readBeside(app, keys))
+    },
+  },
+})

@@ -1,0 +1,234 @@
+import type { App } from '../app.ts'
+import { isMachine, type Origin } from '../domain/approval.ts'
+import type { Change } from '../domain/change.ts'
+import { type Approval, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { heldFrom } from '../domain/starts.ts'
+import { longestAheadMs } from '../domain/times.ts'
+import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
+import { type CardButtonId, cardButtons, heldBriefly } from '../messages/words.ts'
+import { show } from '../outbox/outbox.ts'
+import { holdsIfApproved, timesOf } from '../record/freeze.ts'
+import type { StepName } from '../record/steps.ts'
+import { firstReminderAt, type StepData, type StepResult } from '../record/store.ts'
+import { isEndAllowed } from '../rights/authority.ts'
+import { Refusal } from '../slack/errors.ts'
+import { mrkdwn } from '../slack/text.ts'
+
+/** Is called once a decision is taken. What follows only shows it. */
+type OnTaken = () => void
+
+/** Other people can decide at the same moment. Each time another step was first, the approval is counted again. */
+const mostTries = 20
+
+interface ApproveOptions {
+  /** Why windows and freezes must not hold it. It is signed, and told to the channel. */
+  emergency?: string | undefined
+  /** Is called before Redis may store the approval. */
+  onSend?: () => void
+  onTaken?: OnTaken
+}
+
+/** Checks the rights before the state, so that only people who may decide learn it. Earlier approvals count only while they may, too. */
+export async function approve(
+  app: App,
+  read: Request,
+  origin: Origin,
+  { emergency, onSend, onTaken }: ApproveOptions = {},
+): Promise<{ missing: number; needed: number }> {
+  const { signatures, access, store } = app
+  refuseRequesterOfDecided(read, origin)
+  const to = emergency === undefined ? 'decide' : 'emergency'
+  const grant = await access.authorize(origin, { to, request: read, button: cardButtons.approve })
+  requireAllowedEnd(app, read)
+  const by = origin.userId
+  const urgent = emergency === undefined ? {} : { reason: emergency, passed: (await holdsIfApproved(app, read)).passed }
+  const reports = emergency === undefined ? [] : (['break-glass'] as const)
+  // What is frozen now prolongs the time to have a secret issued.
+  if (app.catalog.open(read).change.handover) await app.freezes.read()
+  let request = read
+  for (let attempt = 0; attempt < mostTries; attempt += 1) {
+    refuseUnlessWaiting(request, by)
+    // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
+    if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal('record-changed', changedRecord)
+    // Drops approvals that somebody who can write to Redis has added.
+    const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
+    if (earlier.some((each) => each.by === by))
+      throw new Refusal('approved-before', approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
+    const unsigned = { by, ...grant, ...urgent, emergency: emergency === undefined ? undefined : (true as const), at: await store.now() }
+    const approval = signatures.signApproval(request, unsigned)
+    const approvals = [...earlier, approval]
+    const { enough, missing, needed, allOf, counted } = await access.tally(request, peopleOf(approvals))
+    const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
+    const { set, ...last } = approvalData(app, app.catalog.open(request).change, { ...request, approvals }, signed)
+    const data: StepData = enough
+      ? { ...last, set: { ...set, approvals }, audit: { ...last.audit, ...urgent }, reports: [...(last.reports ?? []), ...reports] }
+      : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, missing, needed }, reports }
+    onSend?.()
+    const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
+    const changed = await newerRecord(app, request, by, outcome)
+    if (!changed) {
+      await wakeAndShow(app, request, data, onTaken)
+      return { missing, needed }
+    }
+    request = changed
+  }
+  throw new Error(`request ${read.id} kept changing while it was approved`)
+}
+
+function peopleOf(approvals: Approval[]): string[] {
+  return approvals.map(({ by }) => by)
+}
+
+/** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
+export function approvalData(app: App, { handover }: Change, request: Request, decision: Decision): StepData {
+  const { ttlMs } = request
+  const { by, rule, via, reason, passed } = decision
+  const audit = { by, rule, via, reason, passed }
+  if (!handover) return { set: { decision }, audit, dueInMs: 0 }
+  const now = decision.at ?? Date.now()
+  const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
+  // Its requester has the same time once its window opens, or a freeze ends.
+  const held = heldFrom(now, { approvedAt: now }, times)
+  const heldMs = held ? Math.min(held.at - now, longestAheadMs) : 0
+  const dueInMs = Math.floor(heldMs + ttlMs * firstReminderAt)
+  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: heldMs + ttlMs, reports: ['approved'] }
+}
+
+/** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */
+export async function mayDecide(
+  app: App,
+  request: Request,
+  origin: Origin,
+  to: 'decide' | 'break-glass',
+  button: CardButtonId = to === 'decide' ? cardButtons.reject : cardButtons.approve,
+): Promise<void> {
+  refuseRequesterOfDecided(request, origin)
+  await app.access.authorize(origin, { to, request, button })
+  refuseUnlessWaiting(request, origin.userId)
+}
+
+/** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
+export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
+  const grant = await app.access.authorize(origin, { to: 'break-glass', request })
+  requireAllowedEnd(app, request)
+  refuseUnlessWaiting(request, origin.userId)
+  const { passed } = await holdsIfApproved(app, request)
+  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, at: await app.store.now() }
+  const decision = app.signatures.signBreakGlass(request, unsigned)
+  const data = approvalData(app, app.catalog.open(request).change, request, decision)
+  await takeStep(app, request, origin.userId, 'break-glass', data)
+}
+
+export async function reject(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
+  const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.reject })
+  const decision = { by: origin.userId, ...grant, reason }
+  await takeStep(app, request, origin.userId, 'reject', { set: { decision }, audit: decision })
+}
+
+export async function withdraw(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+  const { userId } = origin
+  const grant = await app.access.authorize(origin, { to: 'withdraw', request })
+  const isByAnother = !isMachine(request.origin) && userId !== request.origin.userId
+  // The update of the message notifies nobody, so the thread calls the requester.
+  const reports = isByAnother ? (['ended'] as const) : []
+  const data = { set: { withdrawnBy: userId }, audit: { by: userId, ...grant }, reports }
+  await takeStep(app, request, userId, 'withdraw', data, onTaken)
+}
+
+/** An approver lets an approved request start before its own start. If a window or a freeze would hold it, its start stays as it was. */
+export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+  const { userId } = origin
+  const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
+  if (holdOf(request)?.for !== 'start') throw tooLate(request, userId)
+  const { freezes } = await app.freezes.read()
+  const now = await app.store.now()
+  const { signed, times } = timesOf(app, request, freezes)
+  const held = heldFrom(now, { ...signed, startNow: { at: now } }, times)
+  if (held) throw new Refusal('on-hold', mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
+  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now })
+  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
+  const { outcome } = await app.store.take(request, 'start-now', data)
+  const changed = await newerRecord(app, request, userId, outcome)
+  // The worker has looked at its start at the same moment.
+  if (changed) return startNow(app, changed, origin, onTaken)
+  await wakeAndShow(app, request, data, onTaken)
+}
+
+/** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */
+export async function stopTracking(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+  const { userId } = origin
+  const grant = await app.access.authorize(origin, { to: 'track', request })
+  const data = { set: { stoppedBy: userId }, audit: { by: userId, ...grant } }
+  await takeStep(app, request, userId, 'stop-tracking', data, onTaken)
+}
+
+/** Only one request tracks a resource. A secret may be in use by now, and looking for it deletes it: no secret is tracked again. */
+export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+  const { store, access, catalog } = app
+  const { userId } = origin
+  const grant = await access.authorize(origin, { to: 'track', request })
+  if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
+  const resources = resourcesOf(request)
+  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
+  // A child holds what it changes while its write is under way.
+  const own = new Set([request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
+  if ([...changes, ...(await store.othersFor(request))].some(({ id }) => !own.has(id))) throw new Refusal('taken-over', takenOver)
+  const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
+  const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
+  // Another request can have been made since the reads above.
+  const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
+  await takeStep(app, request, userId, 'track-again', data, onTaken)
+}
+
+/** Takes a step that does not depend on the content of the record, and shows it. Throws a Refusal if it comes too late. */
+async function takeStep(app: App, request: Request, userId: string, name: StepName, data: StepData, onTaken?: OnTaken): Promise<void> {
+  const { outcome } = await app.store.take(request, name, data)
+  if (await newerRecord(app, request, userId, outcome))
+    throw new Error(`request ${request.id} moved under a step that does not depend on it`)
+  await wakeAndShow(app, request, data, onTaken)
+}
+
+/** Wakes up what follows, and shows the step: the worker does not wait until Slack shows it. */
+async function wakeAndShow(app: App, request: Request, { dueInMs }: StepData, onTaken?: OnTaken): Promise<void> {
+  onTaken?.()
+  await Promise.all([dueInMs !== undefined && app.queues.wake(request, dueInMs), showTaken(app, request)])
+}
+
+/** The first of several people wins. Returns the record if it changed, undefined if the step is taken, and throws if it comes too late. */
+async function newerRecord(app: App, request: Request, userId: string, outcome: StepResult['outcome']): Promise<Request | undefined> {
+  if (outcome === 'missing') throw new Refusal('unknown-request', unknownRequest(request.origin.command))
+  if (outcome === 'expired') {
+    await app.store.take(request, 'expire')
+    await showTaken(app, request)
+    throw tooLate({ ...request, state: 'expired' }, userId)
+  }
+  if (outcome === 'lost') throw tooLate(await readAgain(app, request), userId)
+  return outcome === 'changed' ? readAgain(app, request) : undefined
+}
+
+/** Shows a step at once. It stays taken if that fails: the outbox shows it later. */
+export async function showTaken(app: App, { id }: Request): Promise<void> {
+  await show(app, id).catch(app.errors.of('people'))
+}
+
+async function readAgain({ store }: App, { id, origin }: Request): Promise<Request> {
+  const request = await store.find(id)
+  if (!request) throw new Refusal('unknown-request', unknownRequest(origin.command))
+  return request
+}
+
+/** The policy may have changed since the request. */
+function requireAllowedEnd(app: App, request: Request): void {
+  const rule = app.access.ruleOf(request)
+  if (rule && request.state === 'waiting' && !isEndAllowed(app, request, rule))
+    throw new Refusal('end-not-allowed', endNotAllowed(rule.name))
+}
+
+function refuseUnlessWaiting(request: Request, userId: string): void {
+  if (request.state !== 'waiting') throw tooLate(request, userId)
+}
+
+/** If the requester clicks on a decided request, the answer is the outcome, and not that they may not decide it. */
+function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
+  if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
+}

@@ -1,0 +1,180 @@
+import type { App } from '../app.ts'
+import { isMachine, machineNameOf } from '../domain/approval.ts'
+import { noteRequest } from '../domain/lane.ts'
+import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
+import type { Request } from '../domain/request.ts'
+import { unreadableRecord } from '../messages/operator-notices.ts'
+import type { CommonFinding } from '../messages/refusals.ts'
+import { refusedCard } from '../messages/words.ts'
+import { notifyOperators } from '../outbox/notices.ts'
+import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
+import { deliver, show } from '../outbox/outbox.ts'
+import { ofTrackedParents } from '../record/children.ts'
+import type { ReportName } from '../record/steps.ts'
+import { firstAlertReminderMs, firstReminderAt, UnreadableRecordError } from '../record/store.ts'
+import { leaveUnfit } from '../rights/authority.ts'
+import { notice } from '../slack/blocks.ts'
+import { isChannelUnreachable } from '../slack/web-api.ts'
+import type { CarryOn } from './bundle.ts'
+import { approvalData } from './decide.ts'
+import { execute } from './send.ts'
+import { track } from './track.ts'
+
+/** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
+const holdMs = 15_000
+
+/** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
+export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
+  const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
+  if (request === 'unreadable') return
+  if (!request) return noteLost(app, id)
+  const { store } = app
+  const { state, parent } = request
+  noteRequest(parent?.id ?? id)
+  const opened = app.catalog.openIfFit(request)
+  if (!opened) return leaveUnfit(app, request)
+  await store.postponeIfUnchanged(request, holdMs)
+  if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
+  if (state === 'approved' && parent) {
+    const [tracked] = await ofTrackedParents(app, [request])
+    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(request)
+  }
+  // A change with a handover is carried out by its requester. Here it can only expire.
+  if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
+  if (state === 'approved') {
+    const now = await store.now()
+    return (await execute(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
+  }
+  if (state === 'tracking' && opened.change.items) return carryOn(id)
+  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
+  await track(app, [request])
+  if (!parent) await show(app, id)
+}
+
+/** Tells the operators once. Only a person can decide that its change is over, and free its lock by deleting the record. */
+async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
+  if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
+  return 'unreadable'
+}
+
+async function noteLost(app: App, id: string): Promise<void> {
+  const { store } = app
+  if (!(await store.isDue(id))) return
+  await onLostRecord(app, id)
+  await store.forgetLost(id)
+}
+
+/** The wait before a card that Slack has not taken, or has refused, is posted again. A refusal can be temporary, too. */
+const cardRetryMs = 2_000
+const refusedCardRetryMs = 60_000
+
+/** Posts the card, and sends reminders and escalations, until the deadline. `exempt`: it was approved because its rule needs no approval. */
+async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
+  const { store } = app
+  const now = await store.now()
+  const isGone = isOfGoneMachine(app, request)
+  if (isGone || now >= request.expiresAt) {
+    await store.take(request, 'expire', isGone ? { set: { causes: [{ code: 'machine-gone' } satisfies CommonFinding] } } : {})
+    await show(app, request.id)
+    return undefined
+  }
+  if (request.cardTs === undefined) {
+    const shown = await deliver(app, request.id, 'card')
+    // Execute nothing before its card is posted, even if it needs no approval.
+    if (shown.is === 'refused' && isChannelUnreachable(shown.error)) return void (await discardUnposted(app, request, shown.error))
+    if (shown.is !== 'sent')
+      return void (await store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs))
+  }
+  if (request.needsApproval) return void (await remind(app, request, now))
+  const { change } = app.catalog.open(request)
+  const approved = await store.take(request, 'exempt', approvalData(app, change, request, { rule: request.rule, via: 'no-approval' }))
+  return approved.outcome === 'won' ? 'exempt' : undefined
+}
+
+/** Whether a machine requested it that the policy no longer lets request it. */
+function isOfGoneMachine({ access }: App, request: Request): boolean {
+  return machineNameOf(request.origin) !== undefined && access.ruleOf(request) === undefined
+}
+
+/** For a start with another policy: what such machines requested, and what was not sent yet, ends at once, and not only when it is due. */
+export async function endRequestsOfGoneMachines(app: App): Promise<void> {
+  const { requests } = await app.store.findOpen()
+  const gone = requests.filter((request) => ['waiting', 'approved'].includes(request.state) && isOfGoneMachine(app, request))
+  await Promise.all(gone.map((request) => app.queues.wake(request, 0)))
+}
+
+/** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */
+async function discardUnposted(app: App, request: Request, error: string): Promise<void> {
+  if (isMachine(request.origin)) await onUndeliverable(app, request, error)
+  else {
+    const posted = await app.slack.messenger.post({ channelId: request.origin.userId }, notice(refusedCard(error)))
+    // If the outcome of the message is unknown, keep the request, so that it is reconciled again.
+    if (posted.is !== 'sent' && posted.is !== 'refused') return
+  }
+  await app.store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
+}
+
+/** Sends the reminders of an approved request whose requester has to start the change, until its deadline. */
+async function waitForHandover(app: App, request: Request): Promise<void> {
+  const now = await app.store.now()
+  if (now < request.expiresAt) return remind(app, request, now)
+  await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
+  await show(app, request.id)
+}
+
+/** The shares of the time to act after which people are reminded: approvers of a waiting request, requesters of an approved one. */
+const reminders = [
+  { waiting: 'reminder-half', approved: 'handover-half', at: firstReminderAt },
+  { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
+] as const
+
+/** After 5 and 15 minutes, and then every 30. */
+function alertReminderTimes({ createdAt, expiresAt, ttlMs }: Pick<Request, 'createdAt' | 'expiresAt' | 'ttlMs'>): number[] {
+  const [firstMs, secondMs, everyMs] = [Math.min(firstAlertReminderMs, ttlMs * firstReminderAt), 15 * 60_000, 30 * 60_000]
+  const count = Math.max(0, Math.ceil((expiresAt - createdAt - secondMs) / everyMs))
+  const times = [firstMs, ...Array.from({ length: count }, (_, index) => secondMs + index * everyMs)].map((ms) => createdAt + ms)
+  return times.filter((at) => at < expiresAt)
+}
+
+interface Call {
+  step: 'remind' | 'escalate'
+  report: ReportName
+  set: Partial<Pick<Request, 'reminded' | 'escalated'>>
+}
+
+/** What is due, and when the next call is. If several are due because no worker was running, the escalation is sent, or the last reminder. */
+export function callsOf(request: Request, now: number, approve?: ApproveTerms): { due: Call | undefined; nextAt: number } {
+  const { state, expiresAt, ttlMs, createdAt, reminded, escalated, alert } = request
+  const isFor = state === 'approved' ? 'approved' : 'waiting'
+  // The approval gives the requester of a secret the whole time again.
+  const from = state === 'approved' ? expiresAt - ttlMs : createdAt
+  const isOfAlert = alert !== undefined && isFor === 'waiting'
+  const reminderTimes = isOfAlert ? alertReminderTimes(request) : reminders.map(({ at }) => from + ttlMs * at)
+  const escalation = state === 'waiting' && approve && !escalated ? escalationOf(approve) : undefined
+  const escalateAt = escalation ? createdAt + escalation.afterMs : expiresAt
+  const remindedNow = Math.max(reminded, reminderTimes.filter((at) => at <= now).length)
+  const nextReminderAt = reminderTimes[remindedNow] ?? expiresAt
+  if (escalateAt <= now && escalateAt < expiresAt)
+    return { due: { step: 'escalate', report: 'escalation', set: { reminded: remindedNow, escalated: true } }, nextAt: nextReminderAt }
+  const nextAt = Math.min(escalateAt, nextReminderAt, expiresAt)
+  const reminder = isOfAlert ? reminders[0] : reminders[remindedNow - 1]
+  const report = remindedNow > reminded ? reminder?.[isFor] : undefined
+  return { due: report && { step: 'remind', report, set: { reminded: remindedNow } }, nextAt }
+}
+
+const changedRetryMs = 500
+
+/** Sends the reminder or the escalation that is due, and makes the request due again at the next one or its deadline. */
+async function remind(app: App, request: Request, now: number): Promise<void> {
+  const { due, nextAt } = callsOf(request, now, app.access.ruleOf(request)?.approve)
+  const inMs = nextAt - now + 50
+  if (due) {
+    const { outcome } = await app.store.take(request, due.step, { set: due.set, reports: [due.report], dueInMs: inMs })
+    // Another process sent it, or a person acted, at the same moment.
+    if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  } else await app.store.postponeIfUnchanged(request, inMs)
+  await app.queues.wake(request, inMs)
+  if (due) await show(app, request.id)
+}
