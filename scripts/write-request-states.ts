@@ -50,7 +50,7 @@ const stepNames = Object.keys(steps) as StepName[]
 export function requestStatesPage(): string {
   return [
     '# Request states',
-    'The states of a request and every step between them, generated from [`src/record/steps.ts`](../src/requests/steps.ts) with `npm run docs:states`.',
+    'The states of a request and every step between them, generated from [`src/record/steps.ts`](../src/record/steps.ts) with `npm run docs:states`.',
     diagram(),
     notDrawn(),
     '## States',

@@ -11,7 +11,7 @@ export interface Topic {
 /** All paths are patterns. Each, and each choice in braces, must match a file, so that none is forgotten when files move. */
 export const topics: Record<string, Topic> = {
   rulings: {
-    files: ['src/domain/{approval,hours,policy,reason}.ts', 'src/requests/{access,authority}.ts'],
+    files: ['src/domain/{approval,hours,policy,reason}.ts', 'src/rights/{access,authority}.ts'],
     tests: [
       'test/attacks/{chosen-rule,easier-evacuation,left-channel,refused-clicks}.test.ts',
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',
@@ -20,7 +20,7 @@ export const topics: Record<string, Topic> = {
     sample: 40,
   },
   steps: {
-    files: ['src/requests/{steps,store}.ts', 'src/requests/lua/{take-step,create}.lua'],
+    files: ['src/record/{steps,store}.ts', 'src/record/lua/{take-step,create}.lua'],
     tests: [
       'test/attacks/many-requests.long.test.ts',
       'test/faults/ablations.test.ts',
@@ -29,7 +29,7 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   starts: {
-    files: ['src/domain/starts.ts', 'src/requests/{freeze,may-write-now,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
+    files: ['src/domain/starts.ts', 'src/record/freeze.ts', 'src/life/{may-write-now,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
     tests: [
       'test/requests/freeze.test.ts',
       'test/requests/reconcile/{bundle,may-write-now,starts}.test.ts',
@@ -57,7 +57,7 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   'next step': {
-    files: ['src/requests/{track,next-step}.ts', 'src/features/moves/move.ts'],
+    files: ['src/life/{track,next-step}.ts', 'src/features/moves/move.ts'],
     tests: [
       'test/attacks/redis-write.long.test.ts',
       'test/journeys/{after-the-end,clicks,keys,move,stop-tracking}.test.ts',

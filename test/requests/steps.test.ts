@@ -202,7 +202,7 @@ describe('the code', () => {
   const all = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-  const tables = all.filter(({ file }) => file.startsWith(join('requests', 'steps.ts')))
+  const tables = all.filter(({ file }) => file.startsWith(join('record', 'steps.ts')))
   const files = all.filter((one) => !tables.includes(one))
   const anyState = `'(?:${requestStates.join('|')})'`
 
@@ -223,17 +223,17 @@ describe('the code', () => {
   test('has no states of a step outside of the tables', () => {
     expect(found(writesFrom)).toEqual([])
     // `onStep` also receives new requests, which have no state before.
-    expect(found(writesTo)).toEqual([`${join('requests', 'store.ts')}: to: 'waiting'`])
+    expect(found(writesTo)).toEqual([`${join('record', 'store.ts')}: to: 'waiting'`])
   })
 
   test('changes the state of a record only by the script of a step', () => {
-    expect(found(/'take-step'/g)).toEqual(['due.ts', 'store.ts'].map((file) => `${join('requests', file)}: 'take-step'`))
+    expect(found(/'take-step'/g)).toEqual(['due.ts', 'store.ts'].map((file) => `${join('record', file)}: 'take-step'`))
     const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.lua'))
       .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
     // Other scripts only read the state, or create the record.
     const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
-    expect(writers.map(({ file }) => file)).toEqual([join('requests', 'lua', 'take-step.lua')])
+    expect(writers.map(({ file }) => file)).toEqual([join('record', 'lua', 'take-step.lua')])
   })
 
   test('takes every step of the tables, and no other', () => {
