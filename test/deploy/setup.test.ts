@@ -184,7 +184,10 @@ describe('npm run setup, in a terminal', () => {
       code: 1,
       output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
     })
-    expect(await runSetup({ ...lost, args: ['--check'] })).toMatchObject({ code: 1, output: expect.stringContaining('signs with a key that this process does not have') })
+    expect(await runSetup({ ...lost, args: ['--check'] })).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('signs with a key that this process does not have'),
+    })
     expect(readdirSync(folder)).toEqual([])
   }, 120_000)
 
