@@ -42,7 +42,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
   const variables = {
     ...botVariables({ slack, accountApi, redisUrl, socketMode }),
     ALLOW_VOLATILE_REDIS: 'true',
-    MOVE_POLL_INTERVAL: '100ms',
+    MOVE_POLL_INTERVAL: '250ms',
     ...env,
   }
 
