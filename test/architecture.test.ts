@@ -164,7 +164,7 @@ describe('the architecture', () => {
       'ops/token.ts',
       'redis/connect.ts',
       'slack/answers.ts',
-      'slack/app.ts',
+      'bolt/app.ts',
       'start/apps.ts',
     ])
   })

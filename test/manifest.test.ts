@@ -117,7 +117,7 @@ describe('the manifest', () => {
   })
 
   test('subscribes to exactly the events that the bot listens to', () => {
-    const listened = [...readFileSync(join(root, 'src/slack/listen.ts'), 'utf8').matchAll(/bolt\.event\('(\w+)'/g)].map((match) => match[1])
+    const listened = [...readFileSync(join(root, 'src/bolt/listen.ts'), 'utf8').matchAll(/bolt\.event\('(\w+)'/g)].map((match) => match[1])
     expect(listened.length).toBeGreaterThan(0)
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(listened)
     expect(manifest.settings.event_subscriptions.request_url).toBe('https://lockkeeper.example.com/slack/events')

@@ -1,6 +1,7 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { nothingIfAbsent, requireUncut, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
+import { withSuggestions } from '../bolt/router.ts'
 import { isUnanswered, UnknownName } from '../domain/errors.ts'
 import type { List } from '../domain/list.ts'
 import { inNaturalOrder, sameName } from '../domain/text.ts'
@@ -9,7 +10,6 @@ import { choiceWords, type TypedChoice, whichOne } from '../messages/form-words.
 import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, noticeOptions, offer, preset } from '../slack/pickers.ts'
-import { withSuggestions } from '../slack/router.ts'
 import { type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 

@@ -29,7 +29,13 @@ export const topics: Record<string, Topic> = {
     sample: 30,
   },
   starts: {
-    files: ['src/domain/starts.ts', 'src/record/freeze.ts', 'src/life/{may-write-now,send}.ts', 'src/redis/sealed.ts', 'src/redis/lua/replace.lua'],
+    files: [
+      'src/domain/starts.ts',
+      'src/record/freeze.ts',
+      'src/life/{may-write-now,send}.ts',
+      'src/redis/sealed.ts',
+      'src/redis/lua/replace.lua',
+    ],
     tests: [
       'test/requests/freeze.test.ts',
       'test/requests/reconcile/{bundle,may-write-now,starts}.test.ts',

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { WebClient } from '@slack/web-api'
 import { afterEach, describe, expect, test } from 'vitest'
-import { webClientOptions } from '../../src/slack/app.ts'
+import { webClientOptions } from '../../src/bolt/app.ts'
 import { classifySlackFailure, type SlackCall } from '../../src/slack/web-api.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} }

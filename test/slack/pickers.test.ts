@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { optionsAnswer } from '../../src/bolt/read-interactions.ts'
 import { AccountLimitError } from '../../src/domain/errors.ts'
 import { notAChoice } from '../../src/slack/interactions.ts'
 import { isChoice, keepChoice, noticeOptions, offer, preset } from '../../src/slack/pickers.ts'
-import { optionsAnswer } from '../../src/slack/read-interactions.ts'
 import { problemsWithOptions } from '../sandbox/slack/validate-blocks.ts'
 import { hostileText } from './hostile-text.ts'
 

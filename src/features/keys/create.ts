@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { requireUncut, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
+import { wrongUsage } from '../../bolt/router.ts'
 import {
   accessFacts,
   fullAccessFromEverywhere,
@@ -24,7 +25,6 @@ import { apiKeys, keyNamesakes } from '../../kit/things.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
 import { notRequested, Refusal } from '../../slack/errors.ts'
-import { wrongUsage } from '../../slack/router.ts'
 import { code, type Mrkdwn, mrkdwn, truncate } from '../../slack/text.ts'
 import {
   creationFindings,

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../../app.ts'
+import { hasToken, tokenAdvice } from '../../bolt/read-interactions.ts'
 import type { Origin } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
 import { CheckFailed, UnknownName } from '../../domain/errors.ts'
@@ -11,7 +12,6 @@ import { requestIdFor, StartRefused } from '../../life/submit.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { ReasonRequired } from '../../rights/access.ts'
 import { isRefused, nothingRequested, notRequested, Refusal } from '../../slack/errors.ts'
-import { hasToken, tokenAdvice } from '../../slack/read-interactions.ts'
 import { code, mrkdwn, nameWords, ownWords } from '../../slack/text.ts'
 
 interface Proposed {

@@ -5,13 +5,21 @@ import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { cleanText } from '../domain/text.ts'
 import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
-import { button, input, longestStart, modal, problemBlocks } from './blocks.ts'
-import type { Command, Need } from './commands.ts'
-import { outdatedButton, problemIn, Refusal, toUserWords } from './errors.ts'
-import type { Click, FormHandler, InteractionHandlers, Shortcut, SlashCommand, Submission, SubmissionAnswer } from './interactions.ts'
-import { PageButton } from './listing.ts'
-import { type Metadata, readJson, readMetadata, writeMetadata } from './payloads.ts'
-import { code, type Mrkdwn, mrkdwn, plain, truncate } from './text.ts'
+import { button, input, longestStart, modal, problemBlocks } from '../slack/blocks.ts'
+import type { Command, Need } from '../slack/commands.ts'
+import { outdatedButton, problemIn, Refusal, toUserWords } from '../slack/errors.ts'
+import type {
+  Click,
+  FormHandler,
+  InteractionHandlers,
+  Shortcut,
+  SlashCommand,
+  Submission,
+  SubmissionAnswer,
+} from '../slack/interactions.ts'
+import { PageButton } from '../slack/listing.ts'
+import { type Metadata, readJson, readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { code, type Mrkdwn, mrkdwn, plain, truncate } from '../slack/text.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 

@@ -12,11 +12,11 @@ import type { App } from '../app.ts'
 import { StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
-import { modal, notice, wholeSection } from './blocks.ts'
-import { httpReceiver, refusalReasons } from './http-receiver.ts'
-import { membersOf, readMetadata, readPayload } from './payloads.ts'
-import { type Mrkdwn, mrkdwn, toPlainText } from './text.ts'
-import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from './web-api.ts'
+import { modal, notice, wholeSection } from '../slack/blocks.ts'
+import { httpReceiver, refusalReasons } from '../slack/http-receiver.ts'
+import { membersOf, readMetadata, readPayload } from '../slack/payloads.ts'
+import { type Mrkdwn, mrkdwn, toPlainText } from '../slack/text.ts'
+import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from '../slack/web-api.ts'
 
 /** One attempt: a retry would post a message twice if an answer is lost, and one 429 would hold up all other calls. */
 export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCall = () => {}): WebClientOptions {

@@ -3,9 +3,8 @@ import type { App } from '../app.ts'
 import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
-import { noticeView } from './blocks.ts'
-import { explain, Refusal } from './errors.ts'
-import { openForm } from './forms.ts'
+import { noticeView } from '../slack/blocks.ts'
+import { explain, Refusal } from '../slack/errors.ts'
 import {
   type Click,
   type FormHandler,
@@ -14,8 +13,9 @@ import {
   type InteractionHandlers,
   type Shortcut,
   type SlashCommand,
-} from './interactions.ts'
-import { type Received, readMetadata } from './payloads.ts'
+} from '../slack/interactions.ts'
+import { type Received, readMetadata } from '../slack/payloads.ts'
+import { openForm } from './forms.ts'
 import {
   type Handlers,
   hasToken,

@@ -6,12 +6,11 @@ import type { Origin } from '../domain/approval.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
-import { answerTo, type TrackedAnswer } from './answers.ts'
-import { keepForm } from './app.ts'
-import { commandOf, notice, noticeView } from './blocks.ts'
-import { type Command, longestCommand } from './commands.ts'
-import { outdatedButton, Refusal } from './errors.ts'
-import { fit } from './fit.ts'
+import { answerTo, type TrackedAnswer } from '../slack/answers.ts'
+import { commandOf, notice, noticeView } from '../slack/blocks.ts'
+import { type Command, longestCommand } from '../slack/commands.ts'
+import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { fit } from '../slack/fit.ts'
 import type {
   Choices,
   Click,
@@ -21,12 +20,13 @@ import type {
   Shortcut,
   Submission,
   SubmissionAnswer,
-} from './interactions.ts'
-import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from './payloads.ts'
-import { noticeOptions } from './pickers.ts'
+} from '../slack/interactions.ts'
+import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from '../slack/payloads.ts'
+import { noticeOptions } from '../slack/pickers.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from '../slack/text.ts'
+import { parseWords, splitReason, splitStart, typedCommand } from '../slack/typed-words.ts'
+import { keepForm } from './app.ts'
 import { type Bare, commandNamed, handlerFor } from './router.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from './text.ts'
-import { parseWords, splitReason, splitStart, typedCommand } from './typed-words.ts'
 
 export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare | undefined }
 
