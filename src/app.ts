@@ -8,11 +8,9 @@ import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Keyring } from './domain/signing.ts'
 import type { Timings } from './domain/timings.ts'
 import type { OutsideRecord } from './features/outside/record.ts'
-import type { Submit } from './life/submit.ts'
+import type { Submit } from './messages/form-words.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
-import type { Notices } from './outbox/notices.ts'
-import type { OpsChannel } from './outbox/operators.ts'
 import type { Catalog } from './record/catalog.ts'
 import type { Freezes } from './record/freeze.ts'
 import type { Store } from './record/store.ts'
@@ -22,10 +20,10 @@ import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
 import type { Queues } from './redis/queues.ts'
 import type { Access } from './rights/access.ts'
-import type { Respond } from './slack/answers.ts'
 import type { Directory } from './slack/people.ts'
+import type { Respond } from './slack/respond.ts'
 import type { Naming } from './slack/text.ts'
-import type { Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
+import type { ChannelMembership, Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
 /** Two values: `people`, whose Redis connection fails within a second, and `jobs`, whose connection waits until Redis is back. */
 export interface App {
@@ -65,9 +63,10 @@ export interface App {
     signature: { isWrong: boolean }
   }
   directory: Directory
-  opsChannel: OpsChannel | undefined
-  /** Problems that the operators were told of lately. */
-  notices: Notices
+  /** The channel of the operators. `check`: whether notices can be posted there. */
+  opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
+  /** When this process last noted each problem, in ms since 1970. */
+  notices: Map<string, number>
 
   catalog: Catalog
   signatures: RequestSignatures

@@ -7,7 +7,7 @@ import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import { button, input, longestStart, modal, problemBlocks } from '../slack/blocks.ts'
 import type { Command, Need } from '../slack/commands.ts'
-import { outdatedButton, problemIn, Refusal, toUserWords } from '../slack/errors.ts'
+import { outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import type {
   Click,
   FormHandler,
@@ -20,6 +20,7 @@ import type {
 import { PageButton } from '../slack/listing.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn, plain, truncate } from '../slack/text.ts'
+import { problemIn } from './errors.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
 

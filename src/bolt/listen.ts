@@ -4,7 +4,7 @@ import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { noticeView } from '../slack/blocks.ts'
-import { explain, Refusal } from '../slack/errors.ts'
+import { Refusal } from '../slack/errors.ts'
 import {
   type Click,
   type FormHandler,
@@ -15,6 +15,7 @@ import {
   type SlashCommand,
 } from '../slack/interactions.ts'
 import { type Received, readMetadata } from '../slack/payloads.ts'
+import { explain } from './errors.ts'
 import { openForm } from './forms.ts'
 import {
   type Handlers,

@@ -13,7 +13,7 @@ import { breakGlassForm, heldApprovalForm, rejectForm, tooLongReason, urgencyBlo
 import { alreadyChanged, counted, tooLate, unverifiedDescription } from '../messages/refusals.ts'
 import { belongsTo, cardButtons, passesWords, readButton, retryLabel, subjectWords } from '../messages/words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { holdsIfApproved } from '../record/freeze.ts'
+import { holdsIfApproved } from '../rights/times.ts'
 import { notice, reasonBlockId, reasonIn } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'

@@ -6,7 +6,7 @@ import { show } from '../outbox/outbox.ts'
 import type { Opened } from '../record/catalog.ts'
 import { createChildren } from '../record/children.ts'
 import { guardStore } from '../redis/connect.ts'
-import { checkRecord, distrust, findSendsAndEnds } from '../rights/authority.ts'
+import { checkRecord, distrust, findSendsAndEnds } from './authority.ts'
 import type { PreflightResult } from './may-write-now.ts'
 import { execute, type ForChild, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
 

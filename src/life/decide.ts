@@ -7,12 +7,12 @@ import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import { type CardButtonId, cardButtons, heldBriefly } from '../messages/words.ts'
 import { show } from '../outbox/outbox.ts'
-import { holdsIfApproved, timesOf } from '../record/freeze.ts'
 import type { StepName } from '../record/steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from '../record/store.ts'
-import { isEndAllowed } from '../rights/authority.ts'
+import { holdsIfApproved, timesOf } from '../rights/times.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
+import { isEndAllowed } from './authority.ts'
 
 /** Is called once a decision is taken. What follows only shows it. */
 type OnTaken = () => void

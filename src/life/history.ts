@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
-import type { Origin, Requester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, idOfResource, isOpen, type MessageRef, type Request, type SourceAlert } from '../domain/request.ts'
+import { canReverse, idOfResource, isOpen, type Request } from '../domain/request.ts'
+import type { RequestedChange } from '../domain/requested-change.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
 
@@ -9,32 +9,6 @@ import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
   const done = (items ?? []).filter(({ state }) => state === 'done').map(({ id }) => id)
   return items && change.items ? change.items.narrow(input, done) : input
-}
-
-export interface RequestedChange<Input = unknown, Facts = unknown> {
-  change: Change<Input, Facts>
-  input: Input
-  origin: Origin
-  /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
-  requester?: Requester | undefined
-  reason: string | undefined
-  /** When it starts, as it was typed. Absent: as soon as it is approved. */
-  start?: string | undefined
-  /** The id of the request that the form was opened to undo. */
-  undoes?: string | undefined
-  /** The id of the ended request that the form was opened to repeat. */
-  repeats?: string | undefined
-  fromMessage?: MessageRef | undefined
-  alert?: SourceAlert | undefined
-  /** Mentions nobody until the first reminder. */
-  isQuiet?: boolean | undefined
-  /** What the requester knows that approvers should check first. */
-  warnings?: Finding[] | undefined
-  /** A key of Redis without which the request is not recorded: what led to it has ended. */
-  whileExists?: string | undefined
-  link?: string | undefined
-  /** The same for every delivery of one command or form, so that it becomes one request. */
-  deliveryKey: string
 }
 
 interface Content {

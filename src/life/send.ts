@@ -22,11 +22,11 @@ import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { refusalOf, unappliedCause } from '../messages/refusals.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
-import { timesOf } from '../record/freeze.ts'
 import type { StepName } from '../record/steps.ts'
 import { noteOf, type StepData } from '../record/store.ts'
-import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from '../rights/authority.ts'
+import { timesOf } from '../rights/times.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
+import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
 import { type Look, type MayWrite, mayWriteNow, type PreflightResult, retryMs, type WriteFacts } from './may-write-now.ts'
 
 /** How long the result of a preflight check allows a write. Redis may not answer between the two, and the account may change meanwhile. */

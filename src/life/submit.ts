@@ -13,6 +13,7 @@ import {
   visibleReason,
 } from '../domain/policy.ts'
 import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
+import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
 import {
@@ -34,7 +35,7 @@ import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLa
 import { ReasonRequired } from '../rights/access.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
-import { findEarlier, historyBefore, type RequestedChange } from './history.ts'
+import { findEarlier, historyBefore } from './history.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -65,8 +66,6 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     channelId: request.origin.channelId,
   }
 }
-
-export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
 /** When approvers are first reminded, or others are called. Without an approval, at once. */
 function firstDueMs({ ttlMs, alert }: NewRequest, { approve }: PolicyRule): number {

@@ -11,7 +11,7 @@ import type { Opened } from '../record/catalog.ts'
 import { ofTrackedParents } from '../record/children.ts'
 import { stepOf } from '../record/steps.ts'
 import { guardStore } from '../redis/connect.ts'
-import { checkRecord, checkRetraction, distrust, leaveUnfit } from '../rights/authority.ts'
+import { checkRecord, checkRetraction, distrust, leaveUnfit } from './authority.ts'
 import { endIfOver } from './bundle.ts'
 import { nextStep } from './next-step.ts'
 

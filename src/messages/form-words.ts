@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
+import type { RequestedChange } from '../domain/requested-change.ts'
 import { type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
 import {
@@ -170,6 +171,8 @@ export interface SubmitOutcome {
   title: Mrkdwn
   channelId: string
 }
+
+export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 
 /** Where the requester does not see the request message. */
 export function submittedWords({ is, channelId, title }: SubmitOutcome): Mrkdwn {

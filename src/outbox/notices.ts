@@ -164,9 +164,6 @@ interface NoticeOptions {
 /** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
 const quietMs = 60_000
 
-/** When this process last noted each problem, in ms since 1970. */
-export type Notices = Map<string, number>
-
 /** Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
   const { requestId, level = 'error' } = options

@@ -61,11 +61,6 @@ const problems: Partial<Record<ChannelMembership['is'], string>> = {
   archived: 'the channel is archived',
 }
 
-export interface OpsChannel {
-  id: string
-  check: () => Promise<ChannelMembership>
-}
-
 /** Checks whether notices can be posted. Logs if they cannot, because nobody would notice before one is missing. Never throws. */
 export async function checkOpsChannel(app: App, channelId: string): Promise<ChannelMembership> {
   const found = await app.slack.probe.membership(channelId)

@@ -1,4 +1,3 @@
-import type { App } from '../app.ts'
 import type { Item, Items } from '../domain/change.ts'
 import {
   childIdOf,
@@ -13,9 +12,11 @@ import {
   requestVersion,
   Waits,
 } from '../domain/request.ts'
+import type { RequestSignatures } from '../domain/request-signature.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
+import type { Catalog } from './catalog.ts'
 
 const run = scriptsOf(readScripts(import.meta.url, ['create-children']))
 
@@ -27,7 +28,7 @@ function contentOf({ id, origin }: Request, { change }: Items<unknown, unknown>,
 }
 
 /** Whether a request is a child that its parent lists, with the same content. */
-export function isChildOf(app: Pick<App, 'catalog'>, request: Request, parent: Request): boolean {
+export function isChildOf(app: { catalog: Catalog }, request: Request, parent: Request): boolean {
   const { change, facts } = app.catalog.open(parent)
   const item = change.items?.of(facts).find(({ input }) => change.items?.change.resource(input) === request.resource)
   if (!change.items || !item || !isGenuine(request)) return false
@@ -35,8 +36,15 @@ export function isChildOf(app: Pick<App, 'catalog'>, request: Request, parent: R
   return request.id === id && request.hash === hash
 }
 
+interface Creating {
+  redis: Redis
+  keys: Keys
+  catalog: Catalog
+  signatures: RequestSignatures
+}
+
 /** Creates the children that do not exist yet, approved with their parent. Safe to repeat. Does nothing if the parent is not tracked. */
-export async function createChildren(app: App, parent: Request): Promise<void> {
+export async function createChildren(app: Creating, parent: Request): Promise<void> {
   const { change, facts } = app.catalog.open(parent)
   const { items } = change
   const { id, kind, rule, needsApproval, approvalsNeeded, ttlMs, createdAt, expiresAt } = parent
@@ -99,7 +107,7 @@ export function itemStateOf(state: string): ItemState {
  * Returns the requests with the children whose parents are tracked. When the tracking of a parent is stopped, that of its children is, too, once the
  * outcome of their writes is known: until then they hold what they change.
  */
-export async function ofTrackedParents({ redis, keys }: Pick<App, 'redis' | 'keys'>, requests: Request[]): Promise<Request[]> {
+export async function ofTrackedParents({ redis, keys }: { redis: Redis; keys: Keys }, requests: Request[]): Promise<Request[]> {
   const parents = [...new Set(requests.flatMap(({ parent }) => parent?.id ?? []))]
   const states = await guardStore(() => Promise.all(parents.map((id) => redis.hget(keys.record(id), 'state'))))
   const tracked = new Set(parents.filter((_, index) => states[index] === JSON.stringify('tracking')))

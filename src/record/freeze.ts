@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { App } from '../app.ts'
+import type { Audit } from '../audit/audit.ts'
 import { findEntries } from '../audit/find.ts'
-import { holdsOf } from '../domain/hours.ts'
-import type { Freeze, PolicyRule } from '../domain/policy.ts'
-import type { Passed, Request, Waits } from '../domain/request.ts'
+import type { Freeze } from '../domain/policy.ts'
 import type { Keyring } from '../domain/signing.ts'
-import { approvedAtOf, heldFrom, ownFreezeName, type Signed, startWithinMs, type Times, timesFor } from '../domain/starts.ts'
+import { ownFreezeName, startWithinMs } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
+import type { Redis } from '../redis/connect.ts'
 import { guardStore } from '../redis/connect.ts'
+import type { Keys } from '../redis/key-names.ts'
 import { type Opened, type OwedFacts, open, readText, replace, seal } from '../redis/sealed.ts'
+import type { Store } from './store.ts'
 
 /** Why Lockkeeper stopped everything by itself: Redis lost data or went back, or the record of the freeze cannot be believed. */
 const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older', 'freeze-forged'])
@@ -85,7 +86,12 @@ const noteLookMs = 24 * 3_600_000
 const signAgainMs = 60_000
 const clockMarginMs = 60_000
 
-type FreezeApp = Pick<App, 'redis' | 'keys' | 'audit' | 'store'>
+interface FreezeApp {
+  redis: Redis
+  keys: Keys
+  audit: Audit
+  store: Store
+}
 
 type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 
@@ -287,47 +293,6 @@ export function createFreezes(
 }
 export type Freezes = ReturnType<typeof createFreezes>
 
-/** When a request may start, by what was signed about it, its rule and the freezes. */
-export function timesOf(
-  app: Pick<App, 'catalog' | 'config' | 'access' | 'signatures'>,
-  request: Request,
-  freezes: Freeze[],
-): { signed: Signed; times: Times } {
-  const { kind, start, startNow } = request
-  const rule = app.access.ruleOf(request)
-  const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
-  const times = timesFor(app.config.policy, rule, change, freezes)
-  const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
-  return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
-}
-
-/** What the emergency approvals of the request passed. Undefined if there is none that is genuine and that its rule still allows. */
-function passedBy(signatures: App['signatures'], request: Request, rule: PolicyRule | undefined): Passed[] | undefined {
-  const { needsApproval, decision, approvals, origin } = request
-  if (!needsApproval) return undefined
-  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.passed ?? []) : undefined
-  if (!rule?.emergency) return undefined
-  const given = approvals.filter((each) => each.emergency && each.by !== origin.userId)
-  const genuine = given.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
-  return genuine.length === 0 ? undefined : genuine.flatMap(({ passed = [] }) => passed)
-}
-
-/** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
-export async function holdsIfApproved(app: App, request: Request): Promise<{ held: Waits | undefined; passed: Passed[] }> {
-  const { freezes } = await app.freezes.read()
-  const now = await app.store.now()
-  const { signed, times } = timesOf(app, request, freezes)
-  const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
-  const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
-  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ ownId }) => ownId !== unreadableId) }
-  const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
-  // A start that was requested is no surprise.
-  return {
-    held: held?.for === 'start' && held.name === undefined ? undefined : held,
-    passed: holds.map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
-  }
-}
-
 function distrustOf(found: Opened<FreezeRecord>, seen: number): Found['distrust'] {
   if (found.is === 'none') return seen === 0 ? undefined : 'freeze-missing'
   if (found.is === 'unreadable') return 'unknown-key'
@@ -349,7 +314,7 @@ function spanOf({ from, until }: { from?: number | undefined; until?: number | u
 }
 
 /** No approval names it. */
-const unreadableId = 'unreadable'
+export const unreadableId = 'unreadable'
 
 /** While this process cannot read the record. */
 const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY, ownId: unreadableId }]

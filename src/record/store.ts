@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import type { App } from '../app.ts'
+import type { Audit } from '../audit/audit.ts'
 import type { AuditNote } from '../audit/chain.ts'
 import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
@@ -19,6 +19,7 @@ import {
   unknownState,
   unverifiedRecord,
 } from '../domain/request.ts'
+import type { RequestSignatures } from '../domain/request-signature.ts'
 import { guardStore } from '../redis/connect.ts'
 import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
@@ -89,8 +90,8 @@ export function noteOf({ signatures }: Pick<Records, 'signatures'>, request: Req
 }
 
 interface Records extends Database {
-  audit: Pick<App['audit'], 'noteWith'>
-  signatures: Pick<App['signatures'], 'verifyRecord'>
+  audit: Pick<Audit, 'noteWith'>
+  signatures: Pick<RequestSignatures, 'verifyRecord'>
   /** Gets every step that this process took. */
   onStep: (step: TakenStep) => void
 }

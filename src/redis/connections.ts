@@ -1,5 +1,4 @@
 import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
-import type { App } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import {
   AwayError,
@@ -231,7 +230,7 @@ function faultsOf(text: string): RedisFault[] {
 }
 
 /** In bytes, of the server that uses most. `max`: 0 without a limit (redis.conf, "maxmemory"), or if the server does not show it. */
-export async function readRedisMemory({ connections }: Pick<App, 'connections'>): Promise<{ used: number; max: number }> {
+export async function readRedisMemory({ connections }: { connections: RedisConnections }): Promise<{ used: number; max: number }> {
   const infos = await guardStore(() => readInfos(connections.prompt))
   const servers = infos.map(parseInfo).map((info) => ({ used: Number(info.get('used_memory')), max: Number(info.get('maxmemory') ?? 0) }))
   return servers.reduce((most, each) => (each.used > most.used ? each : most))
@@ -240,8 +239,19 @@ export async function readRedisMemory({ connections }: Pick<App, 'connections'>)
 /** A clock that is off by this much is reported, long before requests from Slack are refused, at five minutes. */
 export const clockWrongMs = 30_000
 
+/** Of Redis, in ms since 1970. */
+interface Clock {
+  now: () => Promise<number>
+}
+
+interface Checked {
+  connections: RedisConnections
+  store: Clock
+  config: Pick<Config, 'redis'>
+}
+
 /** How far this process' clock is ahead of that of Redis, negative if behind. What the duration of the call can explain does not count. */
-export async function clockAheadOfRedisMs({ store }: Pick<App, 'store'>): Promise<number> {
+export async function clockAheadOfRedisMs({ store }: { store: Clock }): Promise<number> {
   const sentAt = Date.now()
   const at = await store.now()
   return Math.min(0, Date.now() - at) || Math.max(0, sentAt - at)
@@ -261,7 +271,7 @@ export type RedisHealth =
   | { is: 'silent'; problem?: string | undefined }
 
 /** Every step needs to write and to run scripts. Throws other errors. */
-export async function readRedisHealth({ connections, store, config }: App): Promise<RedisHealth> {
+export async function readRedisHealth({ connections, store, config }: Checked): Promise<RedisHealth> {
   try {
     const faults = await connections.faults()
     const refusal = await connections.probeWrites()

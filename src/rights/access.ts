@@ -1,4 +1,5 @@
-import type { App } from '../app.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { Config } from '../config/config.ts'
 import {
   type ActorUnderRule,
   approverRuling,
@@ -50,17 +51,33 @@ import {
 } from '../domain/policy.ts'
 import { unmetTerms } from '../domain/reason.ts'
 import { isOpen, type Request } from '../domain/request.ts'
+import type { RequestSignatures } from '../domain/request-signature.ts'
 import { cleanText } from '../domain/text.ts'
 import { reasonRequired } from '../messages/form-words.ts'
 import { denialWords } from '../messages/refusals.ts'
 import { belongsTo, type CardButtonId, readButton } from '../messages/words.ts'
+import type { ErrorReports } from '../ops/log.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import type { Catalog } from '../record/catalog.ts'
+import type { Store } from '../record/store.ts'
 import { noteOf } from '../record/store.ts'
 import type { Need } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
-import type { MembersFor } from '../slack/people.ts'
+import type { Directory, MembersFor } from '../slack/people.ts'
 import { mrkdwn } from '../slack/text.ts'
+import type { SlackIdentity } from '../slack/web-api.ts'
 
-type Judging = Pick<App, 'directory' | 'config' | 'slack' | 'catalog' | 'signatures' | 'audit' | 'metrics' | 'errors' | 'store'>
+interface Judging {
+  config: Config
+  directory: Directory
+  slack: { identity: SlackIdentity }
+  catalog: Catalog
+  signatures: RequestSignatures
+  audit: Audit
+  store: Store
+  metrics: Metrics
+  errors: ErrorReports
+}
 
 type Intent =
   /** Use Lockkeeper at all: every command, click, submission and option load. `what` and the button `pressed` name it for the audit. */

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import type { App } from '../app.ts'
-import type { Origin } from '../domain/approval.ts'
 import type { Words } from '../domain/change.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import {
@@ -18,9 +15,8 @@ import {
   UserError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { currentRequest } from '../domain/lane.ts'
 import { formatDuration } from '../domain/text.ts'
-import { code, escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
 
 interface RefusalOptions {
   /** The field of the form that it is about. Default: the first one. */
@@ -63,30 +59,6 @@ export function nothingRequested(error: unknown): unknown {
 /** The log, the operators and machines get the error that the account API gave. */
 export function causeOf(error: unknown): unknown {
   return error instanceof NothingRequested ? error.cause : error
-}
-
-/** Explains an error to the person, and reports it: to the log, and a refused decision to the audit. `at` names the interaction. */
-export async function explain(app: Pick<App, 'errors' | 'access'>, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
-  const words = toUserWords(thrown)
-  const error = causeOf(thrown)
-  const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
-  app.errors.shownToPerson(error, { at, userId: origin?.userId, reference })
-  const requestId = currentRequest()
-  if (error instanceof UserError && origin && requestId) await app.access.noteRefused(origin, { at, code: error.code, requestId })
-  return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
-}
-
-/** The same for a form that stays open and shows it. Throws an error that has no words of its own. */
-export async function problemIn(app: Pick<App, 'errors' | 'access'>, thrown: unknown, attempted: Attempted): Promise<Mrkdwn> {
-  if (toUserWords(thrown) === undefined) throw thrown
-  return explain(app, thrown, attempted)
-}
-
-interface Attempted {
-  /** `click request-approve` */
-  at: string
-  /** Undefined if it is not known who it was. */
-  origin: Origin | undefined
 }
 
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {

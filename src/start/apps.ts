@@ -38,8 +38,8 @@ import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
 import { createAccess } from '../rights/access.ts'
-import { createResponder, responseOrigins } from '../slack/answers.ts'
 import { createDirectory } from '../slack/people.ts'
+import { createResponder, responseOrigins } from '../slack/respond.ts'
 import { createNaming } from '../slack/text.ts'
 import {
   createMessenger,

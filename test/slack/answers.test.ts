@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/web-api'
 import { describe, expect, it } from 'vitest'
+import { answerTo as answerToPlace, showSecret } from '../../src/bolt/answers.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { answerTo as answerToPlace, showSecret } from '../../src/slack/answers.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { SlackFailure } from '../../src/slack/web-api.ts'

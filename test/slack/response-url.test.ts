@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createResponder } from '../../src/slack/answers.ts'
+import { createResponder } from '../../src/slack/respond.ts'
 import { freePort } from '../sandbox/programs.ts'
 
 it.each([

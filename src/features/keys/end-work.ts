@@ -9,6 +9,7 @@ import { AccountLimitError, ApiError, isUnanswered } from '../../domain/errors.t
 import { callDue } from '../../domain/key-ends.ts'
 import { inLane, withTurn } from '../../domain/lane.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
+import { checkRetraction } from '../../life/authority.ts'
 import { overdueEnd, untrustedEnds } from '../../messages/operator-notices.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { oweFacts } from '../../outbox/once.ts'
@@ -16,7 +17,6 @@ import { onApiError } from '../../outbox/operators.ts'
 import { UnreadableRecordError } from '../../record/store.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { seal } from '../../redis/sealed.ts'
-import { checkRetraction } from '../../rights/authority.ts'
 import { changeEnd, earlierNow, type KeyEnd, type KeyEndMessage, messageIdOf, placeOf, readEnd, readEnds, type Told } from './ends.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */

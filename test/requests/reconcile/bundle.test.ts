@@ -274,7 +274,7 @@ describe('the children of a request', () => {
     await redis.hset(keys.record(other.id), encodeFields({ ...other }))
 
     if (other.id === 'f'.repeat(32)) {
-      const { checkAuthority } = await import('../../../src/rights/authority.ts')
+      const { checkAuthority } = await import('../../../src/life/authority.ts')
       expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
     } else await carryOn()
 

@@ -17,9 +17,9 @@ import { mayStartUntil } from '../domain/starts.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { show } from '../outbox/outbox.ts'
 import { isChildOf } from '../record/children.ts'
-import { timesOf } from '../record/freeze.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from '../record/steps.ts'
 import { noteOf } from '../record/store.ts'
+import { timesOf } from '../rights/times.ts'
 
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
 const clockMarginMs = 60_000

@@ -1,0 +1,57 @@
+import type { Config } from '../config/config.ts'
+import { holdsOf } from '../domain/hours.ts'
+import type { Freeze, PolicyRule } from '../domain/policy.ts'
+import type { Passed, Request, Waits } from '../domain/request.ts'
+import type { RequestSignatures } from '../domain/request-signature.ts'
+import { approvedAtOf, heldFrom, type Signed, type Times, timesFor } from '../domain/starts.ts'
+import type { Catalog } from '../record/catalog.ts'
+import { type Freezes, unreadableId } from '../record/freeze.ts'
+import type { Store } from '../record/store.ts'
+import type { Access } from './access.ts'
+
+interface Timing {
+  config: Config
+  catalog: Catalog
+  signatures: RequestSignatures
+  access: Pick<Access, 'ruleOf'>
+}
+
+/** When a request may start, by what was signed about it, its rule and the freezes. */
+export function timesOf(app: Timing, request: Request, freezes: Freeze[]): { signed: Signed; times: Times } {
+  const { kind, start, startNow } = request
+  const rule = app.access.ruleOf(request)
+  const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
+  const times = timesFor(app.config.policy, rule, change, freezes)
+  const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
+  return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
+}
+
+/** What the emergency approvals of the request passed. Undefined if there is none that is genuine and that its rule still allows. */
+function passedBy(signatures: RequestSignatures, request: Request, rule: PolicyRule | undefined): Passed[] | undefined {
+  const { needsApproval, decision, approvals, origin } = request
+  if (!needsApproval) return undefined
+  if (decision?.breakGlass) return signatures.verifyBreakGlass(request, decision) === 'genuine' ? (decision.passed ?? []) : undefined
+  if (!rule?.emergency) return undefined
+  const given = approvals.filter((each) => each.emergency && each.by !== origin.userId)
+  const genuine = given.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
+  return genuine.length === 0 ? undefined : genuine.flatMap(({ passed = [] }) => passed)
+}
+
+/** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
+export async function holdsIfApproved(
+  app: Timing & { freezes: Freezes; store: Store },
+  request: Request,
+): Promise<{ held: Waits | undefined; passed: Passed[] }> {
+  const { freezes } = await app.freezes.read()
+  const now = await app.store.now()
+  const { signed, times } = timesOf(app, request, freezes)
+  const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
+  const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
+  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ ownId }) => ownId !== unreadableId) }
+  const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
+  // A start that was requested is no surprise.
+  return {
+    held: held?.for === 'start' && held.name === undefined ? undefined : held,
+    passed: holds.map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
+  }
+}
