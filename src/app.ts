@@ -7,12 +7,12 @@ import type { Config } from './config/config.ts'
 import type { RequestSignatures } from './domain/request-signature.ts'
 import type { Keyring } from './domain/signing.ts'
 import type { Timings } from './domain/timings.ts'
-import type { OutsideRecord } from './features/outside/record.ts'
 import type { Submit } from './messages/form-words.ts'
 import type { ErrorReports, Log, RepeatedLines } from './ops/log.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Catalog } from './record/catalog.ts'
 import type { Freezes } from './record/freeze.ts'
+import type { Lease, Owed, Settlement } from './record/owed.ts'
 import type { Store } from './record/store.ts'
 import type { Assignments } from './redis/assignments.ts'
 import type { Redis } from './redis/connect.ts'
@@ -24,6 +24,9 @@ import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/respond.ts'
 import type { Naming } from './slack/text.ts'
 import type { ChannelMembership, Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
+
+/** Sends a message that is about no request. `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
+export type SendText = (app: App, owed: Owed, held: Lease, facts: string, sinceMs: number) => Promise<Settlement>
 
 /** Two values: `people`, whose Redis connection fails within a second, and `jobs`, whose connection waits until Redis is back. */
 export interface App {
@@ -69,6 +72,8 @@ export interface App {
   notices: Map<string, number>
 
   catalog: Catalog
+  /** Of the messages that abilities owe, by the name that they have in the outbox. */
+  senders: Record<string, SendText>
   signatures: RequestSignatures
   /** Seals what is kept in Redis beside requests and the audit. */
   recordKeyring: Keyring
@@ -76,8 +81,6 @@ export interface App {
   audit: Audit
   store: Store
   freezes: Freezes
-  /** What was seen of the account, to tell what happens there outside Lockkeeper. */
-  outside: OutsideRecord
   queues: Queues
 
   submit: Submit

@@ -4,9 +4,8 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt } from '../domain/policy.ts'
 import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
-import { readEnds } from '../features/keys/ends.ts'
 import { frozenBlocks } from '../messages/freezes.ts'
-import { type HomeContent, type HomeEntry, homeBlocks, refusedHome } from '../messages/home-view.ts'
+import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
 import { isFrozenAt } from '../record/freeze.ts'
 import type { Mrkdwn } from '../slack/text.ts'
@@ -39,8 +38,11 @@ interface Turn {
   over: Promise<void>
 }
 
+/** What an ability adds to the tab of a person. */
+type AddedSection = (app: App, viewer: Origin) => Promise<HomeSection | undefined>
+
 /** Publishes the Home tab of a person: when they open or refresh it, and after what they did. `buttons` open forms. */
-export function createHome(app: App, buttons: () => Button[]) {
+export function createHome(app: App, buttons: () => Button[], added: AddedSection[] = []) {
   const turns = new Map<string, Turn>()
 
   async function open(viewer: Origin, refused?: Mrkdwn): Promise<void> {
@@ -62,7 +64,7 @@ export function createHome(app: App, buttons: () => Button[]) {
     }
     const published = Promise.resolve(last?.over).then(() => {
       turn.waits = false
-      return publishHome(app, turn.wanted, buttons())
+      return publishHome(app, turn.wanted, { buttons: buttons(), added })
     })
     const over = Promise.allSettled([published])
       .then(() => delay(publishEveryMs, undefined, { ref: false }))
@@ -80,8 +82,13 @@ export function createHome(app: App, buttons: () => Button[]) {
 }
 export type Home = ReturnType<typeof createHome>
 
-async function publishHome(app: App, { viewer, refused, ...wanted }: Wanted, buttons: Button[]): Promise<Published> {
-  const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(app, viewer, wanted, buttons))
+interface Parts {
+  buttons: Button[]
+  added: AddedSection[]
+}
+
+async function publishHome(app: App, { viewer, refused, ...wanted }: Wanted, parts: Parts): Promise<Published> {
+  const blocks = refused ? refusedHome(refused) : homeBlocks(await gather(app, viewer, wanted, parts))
   const published = await app.slack.messenger.publishHome(viewer.userId, blocks)
   if (published.is === 'sent') return 'shown'
   app.errors.of('people')(new Error(`a Home tab could not be shown: ${JSON.stringify(published)}`))
@@ -92,17 +99,17 @@ async function gather(
   app: App,
   viewer: Origin,
   { isNew, isLong }: Pick<Wanted, 'isNew' | 'isLong'>,
-  buttons: Button[],
+  { buttons, added }: Parts,
 ): Promise<HomeContent> {
   const { store, access } = app
   const freeze = await app.freezes.read()
   const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
-  const [{ requests: open, unreadable }, ended, now, keys] = await Promise.all([
+  const [{ requests: open, unreadable }, ended, now, sections] = await Promise.all([
     store.findOpen(),
     store.ended(most.shown, isMine),
     store.now(),
-    readEnds(app),
+    Promise.all(added.map((section) => section(app, viewer))),
   ])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
   const isScheduled = (each: Request) => holdOf(each) !== undefined
@@ -134,7 +141,7 @@ async function gather(
     more: endedBefore.length - shownEnded.length,
     underway: entries(underway.requests),
     scheduled: entries(scheduled.requests),
-    keys: [...keys.ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end),
+    sections: sections.flatMap((section) => section ?? []),
     viewerId: viewer.userId,
     command: viewer.command,
     decided,

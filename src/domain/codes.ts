@@ -92,6 +92,10 @@ export const errors = {
     means: 'A call to the account API failed or was refused.',
     do: "If it answers 5xx or nothing, check the provider's status page.",
   },
+  'sender-missing': {
+    means: 'A message is owed that this version cannot send.',
+    do: 'Run one version of Lockkeeper. A message that no version sends is dropped by itself a day after it was owed.',
+  },
   'alerts-failed': {
     means: 'An alert could not be handled, usually because Redis does not respond.',
     do: 'If Redis works, report the line with its stack.',

@@ -2,7 +2,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { type Diagnosis, examine } from '../checks/list.ts'
 import { checkIds } from '../checks/slack.ts'
-import type { Feature, Setup } from '../kit/change-feature.ts'
+import type { Feature, Setup } from '../kit/ability.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
 import type { Click } from '../slack/interactions.ts'
 import { externalSelect } from '../slack/pickers.ts'

@@ -5,13 +5,15 @@ import type { Origin } from '../domain/approval.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
 import { readStart, timeWords } from '../domain/times.ts'
-import type { Feature } from '../kit/change-feature.ts'
+import type { Feature, OwnAbility } from '../kit/ability.ts'
 import { heldByFreeze, wakeHeld } from '../life/send.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/form-words.ts'
-import { freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
+import { freezeMessage, freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
+import { isPassing, later, laterAfter, passingMs, postOnce } from '../outbox/once.ts'
 import { showAgain } from '../outbox/outbox.ts'
-import { type FreezeRecord, freezeMessageId } from '../record/freeze.ts'
+import { type FreezeRecord, freezeMessageId, freezeOnAt } from '../record/freeze.ts'
+import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
 import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
@@ -20,7 +22,11 @@ import type { Click, Submission, SubmissionAnswer } from '../slack/interactions.
 import { readMetadata } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-export const freezeChanges = { create }
+export const freezeChanges: OwnAbility = {
+  senders: { freeze: sendFreeze },
+  repeated: () => [{ name: 'freezes', everyMs: 30_000, run: announce }],
+  create,
+}
 
 const usage = '[until <time>] because <reason>'
 
@@ -49,7 +55,6 @@ function create(app: App): Feature {
     ],
     clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
     submissions: { [unfreezeButton]: (submission) => submitUnfreeze(app, submission) },
-    repeated: [{ name: 'freezes', everyMs: 30_000, run: announce }],
   }
 }
 
@@ -137,4 +142,42 @@ async function announce(app: App): Promise<void> {
     const rememberMs = Math.max(to - now, 0) + (isOver ? 3 : 2) * 24 * 3_600_000
     await oweText(app, { id, name: 'notice' }, { words: policyFreezeWords(each, isOver).text, rememberMs })
   }
+}
+
+/**
+ * Tells of a freeze what its signed record says, where that was set or to the operators. Redis has the same record in its message, so nobody who
+ * can write there chooses the words or the channel.
+ */
+async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const record = app.freezes.genuine(facts)
+  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|over)-(here|ops)$/.exec(id) ?? []
+  const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
+  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
+  const isCurrent = freeze.record?.id === record?.id
+  const isOver = when === 'over'
+  // Its content is signed, but not in which message it belongs.
+  if (!record || record.id !== freezeId || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
+  const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
+  const message = freezeMessage(record, { isOver, hasButton })
+  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
+  if (posted.is === 'sent' || posted.is === 'found') {
+    await showEnded(app, isOver ? record.id : record.ends)
+    return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
+  }
+  if (posted.is !== 'refused') return laterAfter(posted)
+  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped' }
+}
+
+/** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
+const rememberFreezeMs = 30 * 24 * 3_600_000
+
+/** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
+async function showEnded({ redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
+  if (ended === undefined) return
+  const id = freezeMessageId(ended, 'set', 'here')
+  const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
+  const record = freezes.genuine(facts ?? '')
+  if (record?.channelId === undefined || !ts) return
+  const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
+  await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
 }

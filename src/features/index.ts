@@ -1,6 +1,7 @@
-import type { App } from '../app.ts'
+import type { App, SendText } from '../app.ts'
 import type { Bundles, ChangeKind } from '../domain/policy.ts'
-import type { Feature, FeatureDefinition, Setup } from '../kit/change-feature.ts'
+import type { Ability, ListedChange } from '../kit/ability.ts'
+import { takeAlerts } from './alerts/ability.ts'
 import { showAudit } from './audit/audit.ts'
 import { listBaselines } from './baselines.ts'
 import { checkSetup } from './doctor.ts'
@@ -8,10 +9,12 @@ import { freezeChanges } from './freeze.ts'
 import { listElasticIps } from './ip-list.ts'
 import { revokeApiKey, rotateApiKey } from './keys/change.ts'
 import { createApiKey } from './keys/create.ts'
-import { extendApiKey, keyEnds } from './keys/extend.ts'
+import { extendApiKey } from './keys/extend.ts'
+import { keyEnds } from './keys/key-ends.ts'
 import { listApiKeys } from './keys/list.ts'
 import { reviewKeys } from './keys/review.ts'
 import { lookUp } from './look-up.ts'
+import { answerMachines } from './machines/ability.ts'
 import { evacuateServer } from './moves/ip-evacuate.ts'
 import { moveElasticIp } from './moves/ip-move.ts'
 import { listMoves } from './moves/list.ts'
@@ -23,10 +26,8 @@ import { listVirtualMachines } from './vm-list.ts'
 import { renameVirtualMachine } from './vm-rename.ts'
 import { whoAmI } from './whoami.ts'
 
-export type { Feature }
-
-/** All features, in the order of the help. */
-const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup: Setup): Feature })[] = [
+/** All abilities, in the order of the help. */
+export const abilities: Ability[] = [
   moveElasticIp,
   evacuateServer,
   listElasticIps,
@@ -44,6 +45,8 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
   keyEnds,
   freezeChanges,
   listPending,
+  takeAlerts,
+  answerMachines,
   tellOutside,
   reviewKeys,
   lookUp,
@@ -53,13 +56,18 @@ const definitions: (Omit<FeatureDefinition, 'create'> & { create(app: App, setup
 ]
 
 /** Every kind of change. These names are public, so a kind is never renamed. */
-export const changeKinds: ChangeKind[] = definitions.flatMap(({ kinds = [] }) => kinds)
+export const changeKinds: ChangeKind[] = abilities.flatMap(({ kinds = [] }) => kinds)
 
-export const bundles: Bundles = new Map(definitions.flatMap((definition) => Object.entries(definition.bundles ?? {})))
+export const bundles: Bundles = new Map(abilities.flatMap((ability) => Object.entries(ability.bundles ?? {})))
 
 /** The kinds that NO_APPROVAL can't name. */
-export const neverExempt: ChangeKind[] = definitions.flatMap(({ kinds = [], neverExempt }) => (neverExempt ? kinds : []))
+export const neverExempt: ChangeKind[] = abilities.flatMap(({ kinds = [], neverExempt }) => (neverExempt ? kinds : []))
 
-export function createFeatures(app: App, setup: Setup): Feature[] {
-  return definitions.map(({ create }) => create(app, setup))
+/** Of all messages that abilities owe, by the name that they have in the outbox. */
+export const senders: Record<string, SendText> = Object.assign({}, ...abilities.map(({ senders }) => senders))
+
+/** What the abilities change on the account without a request. */
+export async function ownChanges(app: App, found: ListedChange[]): Promise<Set<string>> {
+  const each = await Promise.all(abilities.flatMap((ability) => ability.ownChanges?.(app, found) ?? []))
+  return new Set(each.flatMap((ids) => [...ids]))
 }

@@ -1,11 +1,10 @@
 import type { ElasticIp } from '../account/objects.ts'
 import { isBgp } from '../domain/account.ts'
+import { fixedWords } from '../kit/elastic-ip.ts'
 import { thingList } from '../kit/list.ts'
 import { elasticIps, slugOf } from '../kit/things.ts'
-import { endingWords } from '../messages/refusals.ts'
 import type { Columns } from '../slack/table.ts'
 import { code, mrkdwn, nameWords } from '../slack/text.ts'
-import { moveWords, whyNotMovable } from './moves/move.ts'
 
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
@@ -26,8 +25,5 @@ export const listElasticIps = thingList({
   texts: (elasticIp) => [isBgp(elasticIp) ? 'BGP' : ''],
   site: ({ site }) => slugOf(site),
   none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,
-  whyFixed: (elasticIp) => {
-    const finding = whyNotMovable(elasticIp)
-    return finding && endingWords(moveWords(finding))
-  },
+  whyFixed: fixedWords,
 })

@@ -8,11 +8,11 @@ import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
 import { type Phrase, plainName, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import type { FeatureDefinition } from '../kit/change-feature.ts'
+import type { OwnAbility } from '../kit/ability.ts'
+import { fixedWords } from '../kit/elastic-ip.ts'
 import { openRequests } from '../kit/list.ts'
 import { slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
-import { endingWords } from '../messages/refusals.ts'
 import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes } from '../slack/listing.ts'
@@ -20,7 +20,6 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
 import { alternatives, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { moveWords, whyNotMovable } from './moves/move.ts'
 
 /** What the account shows. */
 interface Lists {
@@ -106,8 +105,8 @@ export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Th
   const where = server
     ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${on ? (statusOf(on) ?? 'status unknown') : "couldn't read its status"})`
     : mrkdwn`On no server, or its server isn't active`
-  const whyNot = whyNotMovable(elasticIp)
-  const more = [...(isBgp(elasticIp) ? [] : [where]), ...(whyNot ? [endingWords(moveWords(whyNot))] : [])]
+  const whyNot = fixedWords(elasticIp)
+  const more = [...(isBgp(elasticIp) ? [] : [where]), ...(whyNot ? [whyNot] : [])]
   const line = described(name, `Elastic IP, ${status}`, more, [project?.name, slugOf(site), id])
   return { kind: 'elastic-ip', id, name, line, isStuck: whyNot !== undefined }
 }
@@ -239,7 +238,7 @@ function wordsOf(piece: string): string[] {
 const mostThings = 8
 
 /** The message shortcut *Look up in Lockkeeper*: shows what a message names, as it is now on the account. */
-export const lookUp: FeatureDefinition = {
+export const lookUp: OwnAbility = {
   create: (app) => ({
     commands: [],
     bare: (words) => lookUpTyped(app, words),

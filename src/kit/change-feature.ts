@@ -4,14 +4,13 @@ import type { App } from '../app.ts'
 import { problemIn } from '../bolt/errors.ts'
 import { fillForm, formMetadata, openForm } from '../bolt/forms.ts'
 import { wrongUsage } from '../bolt/router.ts'
-import type { FeatureHandlers, ItemAction } from '../buttons/clicks.ts'
+import type { ItemAction } from '../buttons/clicks.ts'
 import type { FilledForm, Filling } from '../buttons/request-forms.ts'
-import type { Origin, Requester } from '../domain/approval.ts'
+import type { Requester } from '../domain/approval.ts'
 import { type Change, type ForMachines, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { StartRefused, startOf } from '../life/submit.ts'
-import type { Work } from '../life/worker.ts'
 import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/form-words.ts'
 import { ReasonRequired } from '../rights/access.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
@@ -21,6 +20,7 @@ import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import { readNames } from '../slack/typed-words.ts'
+import type { Ability, Feature, OwnAbility } from './ability.ts'
 import type { Findings } from './findings.ts'
 import {
   actionIdOf,
@@ -38,29 +38,6 @@ import {
 } from './form.ts'
 import { seenBy } from './seen.ts'
 import { type AnyThing, askWhichOne, findOption, findTyped, type Namesakes, optionById, suggesting } from './thing.ts'
-
-export interface Feature extends FeatureHandlers {
-  changes?: Change[]
-  /** What one worker at a time repeats, while the policy permits a kind of change of this feature. */
-  repeated?: Work[]
-  /** What the start asks Slack about the configuration. `wrong` ends it. */
-  checkStart?: () => Promise<{ wrong: string[]; warnings: string[] }>
-}
-
-export interface FeatureDefinition {
-  /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
-  kinds?: ChangeKind[]
-  /** Those of its kinds that are many changes of another kind under one approval, each with that kind. */
-  bundles?: Record<ChangeKind, ChangeKind>
-  /** Set if its kinds need an approval even if a setting lists kinds that need none. */
-  neverExempt?: true | undefined
-  create(app: App): Feature
-}
-
-/** What only the check of the set-up needs besides App. */
-export interface Setup {
-  showHome: (viewer: Origin) => Promise<'shown' | { refused: string } | { is: 'unreadable'; why: string }>
-}
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
 export type Named<Input> = { input: Input } | Namesakes<Input>
@@ -101,7 +78,7 @@ interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
   /** If its request is many changes of another kind under one approval: its kind, with that one. */
   bundles?: Record<ChangeKind, ChangeKind>
   neverExempt?: true
-  repeated?: Work[]
+  repeated?: Ability['repeated']
 }
 
 /** Returns the names of a whole command, by their fields. Throws a Refusal if one is missing, or if there are more words. */
@@ -124,7 +101,7 @@ const readMs = 8_000
 
 export function changeFeature<Input, Facts, Name extends string, Typed extends Name = never>(
   declared: ChangeFeature<Input, Facts, Name, Typed>,
-): FeatureDefinition {
+): OwnAbility {
   const { kind, form, item, offer, bundles, read } = declared
   const byNames = 'find' in read ? read : undefined
   const readCommand: ReadCommand<Input> =
@@ -223,11 +200,10 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       },
       submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },
       options: Object.fromEntries(pickers.map(([name, field]) => [actionIdOf(form, name), (query) => offerChoices(app, field, query)])),
-      repeated: declared.repeated,
     }
   }
 
-  return { kinds: [kind], bundles, neverExempt: declared.neverExempt, create }
+  return { kinds: [kind], bundles, neverExempt: declared.neverExempt, repeated: declared.repeated, create }
 }
 
 /** Names are never longer than a hostname. */

@@ -10,7 +10,7 @@ import type { Command, CommandCall } from '../slack/commands.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
 import { link, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
-import type { FeatureDefinition } from './change-feature.ts'
+import type { OwnAbility } from './ability.ts'
 import { readBriefly, type Thing } from './thing.ts'
 
 interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'details'> {
@@ -22,7 +22,7 @@ interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'det
   item?: { of: string; read(app: App, id: string, origin: Origin): Promise<Details | undefined> }
 }
 
-export function listFeature({ list, item, usage = '', examples = [], ...command }: ListFeature): FeatureDefinition {
+export function listFeature({ list, item, usage = '', examples = [], ...command }: ListFeature): OwnAbility {
   return {
     create: (app) => ({
       commands: [{ ...command, usage, examples, need: 'read', run: async (call) => call.list(await list(app, call)) }],
@@ -54,9 +54,7 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
 const detailsMs = 10_000
 
 /** Declares the list of a kind of thing, with the details of each. The command is the one that the thing names. */
-export function thingList<Item extends { id: string }, Beside extends MaybeOld = undefined>(
-  declared: ThingList<Item, Beside>,
-): FeatureDefinition {
+export function thingList<Item extends { id: string }, Beside extends MaybeOld = undefined>(declared: ThingList<Item, Beside>): OwnAbility {
   const { kind, thing, summary, examples, site, none } = declared
   const readBeside = (app: App) => declared.beside?.(app) as Promise<Beside>
   const nameOf = (item: Item) => thing.nameOf(item) ?? item.id

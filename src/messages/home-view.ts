@@ -1,7 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
-import { ownKeyWords } from '../features/keys/end-words.ts'
-import type { KeyEnd } from '../features/keys/ends.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { stateWithCount } from './items.ts'
@@ -26,8 +24,8 @@ export interface HomeContent {
   underway: HomeEntry[]
   /** What is approved and waits for its start, a window or a freeze, of everybody. The next one first. */
   scheduled: HomeEntry[]
-  /** The viewer's keys that end by themselves, the next one first. */
-  keys: KeyEnd[]
+  /** What abilities add below the requests. */
+  sections: HomeSection[]
   viewerId: string
   /** The name of the slash command. */
   command: string
@@ -39,6 +37,13 @@ export interface HomeContent {
   unreadable: number
   buttons: Button[]
   now: number
+}
+
+/** `rest`: the command that shows what does not fit. */
+export interface HomeSection {
+  title: string
+  entries: KnownBlock[][]
+  rest: string
 }
 
 interface Part {
@@ -59,7 +64,7 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, more, keys, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, more, sections, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const asTyped = (words: string) => `${content.command} ${words}`
   const blocks: KnownBlock[] = [...frozen]
@@ -68,8 +73,9 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
   add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58, rest: asTyped('pending') })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
-  // Some blocks are kept for the keys.
-  const most = 98 - (keys.length > 0 ? 6 : 0)
+  // Some blocks are kept for what abilities add.
+  const added = sections.filter(({ entries }) => entries.length > 0)
+  const most = 98 - 6 * added.length
   for (const { part, title, upTo, rest } of shortParts) {
     const entries = content[part].map((entry) => shortEntry(entry, part, content))
     const count = entries.length + unread[part] + (part === 'mine' ? more : 0)
@@ -77,8 +83,8 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
     if (part === 'mine' && more > 0)
       blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
-  const ending = keys.map((key) => wholeSection(ownKeyWords(key)))
-  add(blocks, { title: `Your keys that end (${keys.length})`, entries: ending, upTo: 98, rest: asTyped('keys') })
+  for (const { title, entries, rest } of added)
+    add(blocks, { title: `${title} (${entries.length})`, entries, upTo: 98, rest: asTyped(rest) })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }

@@ -1,9 +1,7 @@
 import { errors } from '../domain/codes.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
-import type { KeyEnd } from '../features/keys/ends.ts'
-import type { OutsideProblem } from '../features/outside/record.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
 import { emergenciesIn } from './words.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
@@ -55,26 +53,6 @@ export function freezeOfUnknownKey(host: string, key: string): Mrkdwn {
 }
 
 export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`
-
-/** `places`: where the records are in Redis, which are the ids of the keys. */
-export function untrustedEnds(places: string[]): Mrkdwn {
-  const shown = places.slice(0, 10).map((place) => code(place))
-  return mrkdwn`:warning: Lockkeeper can't verify its records of when these API keys end, so it won't delete them: ${joinMrkdwn(shown, ', ')}${places.length > shown.length ? ' and more' : ''}. ${sameKey} Otherwise find out who can write to Redis.`
-}
-
-export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
-  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it. If this notice repeats, delete it in the account's dashboard. If Lockkeeper uses this key itself, set another one first.`
-}
-
-export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell the people who use it.`
-}
-
-export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
-  if (problem === 'forged')
-    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't told. Find out who can write to Redis.`
-  return mrkdwn`:warning: The record in Redis for reporting changes outside Lockkeeper was signed with a key that it doesn't have, or is of another version. Changes outside Lockkeeper aren't reported. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To start over, delete it: ${code(`redis-cli DEL '${key}'`)}.`
-}
 
 export function damagedAudit(fault: string, areRemoved: boolean): Mrkdwn {
   const what = areRemoved ? 'They are removed.' : 'They are kept for now.'

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
+import type { Settlement } from '../record/owed.ts'
 import { readJson } from '../slack/payloads.ts'
-import { LateLook, lateLookMs, later, laterAfter, margins, readSettled, type Settlement } from './once.ts'
+import { LateLook, lateLookMs, later, laterAfter, margins, readSettled } from './once.ts'
 
 const done: Settlement = { status: 'dropped' }
 

@@ -1,14 +1,8 @@
 import { z } from 'zod'
-import type { App } from '../app.ts'
+import type { App, SendText } from '../app.ts'
 import { type ErrorCode, pageOf } from '../domain/codes.ts'
 import { deadlineIn } from '../domain/deadline.ts'
-import { sendAlerts } from '../features/alerts/messages.ts'
-import { AlertList } from '../features/alerts/words.ts'
-import { sendKeyEnd } from '../features/keys/end-messages.ts'
-import { outsideMessage } from '../features/outside/words.ts'
-import { freezeMessage } from '../messages/freezes.ts'
-import { unpostedAlerts } from '../messages/operator-notices.ts'
-import { freezeMessageId, freezeOnAt } from '../record/freeze.ts'
+import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { OwedFacts } from '../redis/sealed.ts'
 import { notice } from '../slack/blocks.ts'
@@ -18,26 +12,18 @@ import { lookLate } from './late-look.ts'
 import {
   type Delivered,
   deliveredOf,
-  isPassing,
-  type Lease,
   later,
   laterAfter,
   lease,
   memberOf,
-  type Owed,
+  otherVersionRetryMs,
   owedMs,
   oweFacts,
   passingMs,
   postOnce,
-  type Settlement,
   searchesAfterMs,
   settle,
-  type TextName,
 } from './once.ts'
-
-interface OwedText extends Owed {
-  name: TextName
-}
 
 /**
  * What Redis has of a notice: its words, because what it is about may be gone when it is sent, and any release can send it. Somebody who can write to
@@ -51,11 +37,11 @@ const Facts = z.object({
 type Facts = z.infer<typeof Facts>
 
 /** Sends a message about no request. Throws StoreUnavailableError if Redis does not answer. */
-export async function deliverText(app: App, owed: OwedText): Promise<Delivered> {
+export async function deliverText(app: App, owed: Owed): Promise<Delivered> {
   return sendLeased(app, owed, await lease(app, owed))
 }
 
-async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<typeof lease>>): Promise<Delivered> {
+async function sendLeased(app: App, owed: Owed, leased: Awaited<ReturnType<typeof lease>>): Promise<Delivered> {
   if (leased.is !== 'leased') return { is: leased.is === 'held' ? 'later' : 'sent' }
   const { facts = '', at } = leased.fields
   const result = await sendText(app, owed, leased.lease, facts, Number(at))
@@ -63,23 +49,21 @@ async function sendLeased(app: App, owed: OwedText, leased: Awaited<ReturnType<t
   return deliveredOf(result)
 }
 
-/** `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
-async function sendText(app: App, owed: OwedText, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  if (owed.name === 'freeze') return sendFreeze(app, owed, held, facts, sinceMs)
-  if (owed.name === 'key-end') {
-    const { undelivered, ...result } = await sendKeyEnd(app, owed, held, facts, sinceMs)
-    if (undelivered) await notifyOperators(app, 'report-undeliverable', undelivered, { about: owed.id })
-    return result
-  }
-  if (owed.name === 'late-look') return lookLate(app, facts)
-  if (owed.name === 'outside') return sendOutside(app, owed, held, facts, sinceMs)
-  if (owed.name === 'alerts') {
-    const result = await sendAlerts(app, owed, held, facts, sinceMs)
-    const { channelId } = readJson(AlertList, facts) ?? {}
-    if (result.refused !== undefined && channelId !== undefined)
-      await notifyOperators(app, 'alerts-unposted', unpostedAlerts(channelId, result.refused), { about: channelId })
-    return result
-  }
+/** A message without a sender is of an ability that this version lacks. It stays due, for a version that has it. */
+async function sendText(app: App, owed: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const send = own[owed.name] ?? app.senders[owed.name]
+  if (send) return send(app, owed, held, facts, sinceMs)
+  app.lines.write({
+    fields: { code: 'sender-missing', message: owed.name },
+    text: 'Nothing here can send a message that is owed',
+    about: owed.name,
+  })
+  return later(otherVersionRetryMs)
+}
+
+const own: Record<string, SendText> = { notice: sendNotice, 'late-look': (app, _, __, facts) => lookLate(app, facts) }
+
+async function sendNotice(app: App, owed: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const data = readJson(Facts, facts)
   const channelId = app.config.opsChannel
   // Lockkeeper did not write it, or nobody gets it.
@@ -100,56 +84,8 @@ function onRefusedNotice(app: App, problem: string): void {
   app.lines.write({ level: 'error', fields: { code: 'operators-not-notified', problem }, text, about: problem })
 }
 
-/**
- * Tells of a freeze what its signed record says, where that was set or to the operators. Redis has the same record in its message, so nobody who
- * can write there chooses the words or the channel.
- */
-async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  const record = app.freezes.genuine(facts)
-  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|over)-(here|ops)$/.exec(id) ?? []
-  const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
-  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
-  const isCurrent = freeze.record?.id === record?.id
-  const isOver = when === 'over'
-  // Its content is signed, but not in which message it belongs.
-  if (!record || record.id !== freezeId || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
-  const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
-  const message = freezeMessage(record, { isOver, hasButton })
-  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
-  if (posted.is === 'sent' || posted.is === 'found') {
-    await showEnded(app, isOver ? record.id : record.ends)
-    return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
-  }
-  if (posted.is !== 'refused') return laterAfter(posted)
-  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped' }
-}
-
-/** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
-const rememberFreezeMs = 30 * 24 * 3_600_000
-
-/** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
-async function showEnded({ redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
-  if (ended === undefined) return
-  const id = freezeMessageId(ended, 'set', 'here')
-  const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
-  const record = freezes.genuine(facts ?? '')
-  if (record?.channelId === undefined || !ts) return
-  const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
-  await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
-}
-
-/** Tells the operators what happened on the account outside Lockkeeper, or which keys need attention. Nobody gets what Lockkeeper did not sign. */
-async function sendOutside(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  const owed = app.outside.genuine(id, facts)
-  const channelId = app.config.opsChannel
-  if (!owed || channelId === undefined) return { status: 'dropped' }
-  const posted = await postOnce(app, { message: outsideMessage(owed), place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
-  if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
-  return posted.is === 'refused' ? later(passingMs) : laterAfter(posted)
-}
-
 /** Owes a message, to be sent at once. Nothing happens if it was owed before. Throws StoreUnavailableError. */
-export function oweText(app: App, owed: OwedText, facts: Facts): Promise<void> {
+export function oweText(app: App, owed: Owed, facts: Facts): Promise<void> {
   return oweFacts(app, owed, JSON.stringify(facts), owedMs)
 }
 
@@ -186,7 +122,7 @@ export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, 
 const withoutRedisMs = 3_600_000
 
 /** If Redis has it all the same, because only its answer was lost, it is leased there, and the next lease searches for it. */
-async function postWithoutRedis(app: App, owed: OwedText, facts: string): Promise<void> {
+async function postWithoutRedis(app: App, owed: Owed, facts: string): Promise<void> {
   const sinceMs = Date.now()
   const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
   const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, ...always }
@@ -224,7 +160,7 @@ export async function isNoticeOwed(app: App, code: ErrorCode, about: string): Pr
   return delivered?.is === 'later'
 }
 
-function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOptions): OwedText {
+function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOptions): Owed {
   return { id: about === undefined ? code : `${code}:${about}`, name: 'notice' }
 }
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { type Deadline, deadlineIn } from '../domain/deadline.ts'
+import { deadlineIn } from '../domain/deadline.ts'
 import { asRepeat } from '../messages/reports.ts'
+import type { Lease, Outgoing, Owed, Settlement } from '../record/owed.ts'
 import { type ReportName, reportNames } from '../record/steps.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
-import { type Answerable, sendWithTable } from '../slack/interactions.ts'
-import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, type SlackFailure, type Where } from '../slack/web-api.ts'
+import { sendWithTable } from '../slack/interactions.ts'
+import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, type SlackFailure } from '../slack/web-api.ts'
 
 /**
  * Everything that is posted by itself goes through here, each message once: one process at a time leases it, searches Slack for it if an earlier
@@ -16,46 +17,12 @@ import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, typ
  */
 const run = scriptsOf(readScripts(import.meta.url, ['lease', 'settle', 'owe']))
 
-/** The message and the reports of a request are rendered when they are sent. The others are stored in their final words. */
-export type OutboxName = 'card' | ReportName | TextName
+export const isReport = (name: string): name is ReportName => reportNames.some((each) => each === name)
 
-/**
- * `notice`: to the operators. `alerts`: why alerts led to no request. Signed: `freeze` to its channel or to the operators, `outside` to the operators, and `key-end`
- * to the thread in which a key was created. `late-look` is no message: it deletes a message that Slack has twice.
- */
-const textNames = ['notice', 'alerts', 'freeze', 'outside', 'key-end', 'late-look'] as const
-export type TextName = (typeof textNames)[number]
-
-/** A message of the outbox. `id`: of the request or, for a message that is about no request, of the message itself. */
-export interface Owed {
-  id: string
-  name: OutboxName
-}
-
-export const isText = (name: OutboxName): name is TextName => textNames.some((each) => each === name)
+/** What the record of a request owes: it is rendered when it is sent. Every other message is stored with its facts, for its sender. */
+export const isAboutRequest = (name: string): boolean => name === 'card' || isReport(name)
 
 export const memberOf = ({ id, name }: Owed): string => `${id}/${name}`
-
-export interface Lease {
-  of: Owed
-  token: string
-  /** `fresh`: send it. `unsure`: an earlier try may have sent it, so search first. */
-  mode: 'fresh' | 'unsure'
-  /** How long the message has been searched for, in ms by Redis' clock. */
-  searchedForMs: number
-  /** The latest time at which an earlier try may have sent it, in ms since 1970 by Redis' clock. Undefined if fresh. */
-  triedUntilMs?: number
-  /** The revision of the record that owes this report. A later revision may owe it again. */
-  owedBy?: number
-  /** Slack did not answer the last try in time, and may still carry it out. So it is searched for once more, so much later, before it is sent. */
-  searchAgainInMs?: number | undefined
-  /** Later requests may arrive when another process holds the lease. */
-  sendBefore: Deadline
-  /** When the lease ends, in ms since 1970 by Redis' clock. */
-  untilMs: number
-  /** What was sent under it. */
-  posted?: Outgoing
-}
 
 /**
  * `held`: another process sends it. `settled`: it was sent, or nothing owes it. `missing`: what owes it is gone. `cardless`: send the card first.
@@ -78,6 +45,9 @@ export const searchesAfterMs = [3_000, 10_000, 30_000]
 
 /** How long a lease lasts, in ms. A search takes several requests to Slack, so it gets more time. */
 const leaseMs = { fresh: 10_000, unsure: 20_000 }
+
+/** The wait for another version of Lockkeeper, which wrote the request or owes the message. It stays due for that version. */
+export const otherVersionRetryMs = 60_000
 
 /** How long a message that is about no request is owed, in ms. Nobody needs an older one. */
 export const owedMs = 24 * 3_600_000
@@ -111,27 +81,6 @@ export async function lease(app: App, owed: Owed, { isCardRefused = false, facts
   return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
 }
 
-/** The result of one try to send a message, as the outbox stores it. */
-export interface Settlement {
-  /**
-   * `settled`: Slack has it, or refuses it for good. `queued`: this try certainly sent nothing; if an earlier one may have sent it, the next lease
-   * is `unsure` again. `dropped`: a message about no request that is forgotten, so that it can be owed again.
-   */
-  status: 'settled' | 'queued' | 'unsure' | 'dropped'
-  retryInMs?: number
-  /** Slack did not answer in time. Queued is then the update of a card, which it may still carry out after a later one. */
-  isSlow?: boolean
-  /** Slack's code for refusing it. */
-  refused?: string
-  /** For a card: where it is, and the revision of the record that Slack shows now, or refused. */
-  cardTs?: string
-  shownRevision?: number
-  /** A report that the thread then gets, unless it ever got it. */
-  owes?: ReportName
-  /** How long a message that is about no request is remembered, in ms. */
-  rememberMs?: number
-}
-
 /** `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
@@ -148,7 +97,7 @@ export async function settle(app: App, owed: Owed, held: Lease, result: Settleme
 }
 
 /** Owes a message about no request, with facts that another module reads and verifies. `keepMs`: how long it is owed. `inMs`: when it is due. */
-export async function oweFacts(app: App, owed: Owed & { name: TextName }, facts: string, keepMs: number, inMs = 0): Promise<void> {
+export async function oweFacts(app: App, owed: Owed, facts: string, keepMs: number, inMs = 0): Promise<void> {
   await run(app.redis, 'owe', [app.keys.message(owed.id), app.keys.outbox], [memberOf(owed), facts, String(keepMs), String(inMs)])
 }
 
@@ -164,7 +113,7 @@ async function oweLateLook(app: App, { of, untilMs }: Lease, { place, sinceMs }:
 
 /** What Slack may have twice, and where. */
 export const LateLook = z.object({
-  of: z.object({ id: z.string(), name: z.string().transform((name) => name as OutboxName) }),
+  of: z.object({ id: z.string(), name: z.string() }),
   key: z.string(),
   channelId: z.string(),
   threadTs: z.string().optional(),
@@ -174,7 +123,7 @@ export const LateLook = z.object({
 })
 
 function keysOf({ keys }: App, { id, name }: Owed): [hash: string, outbox: string] {
-  return [isText(name) ? keys.message(id) : keys.record(id), keys.outbox]
+  return [isAboutRequest(name) ? keys.record(id) : keys.message(id), keys.outbox]
 }
 
 /** Whether a message is settled, and as which message Slack has it, if its record says so. */
@@ -189,14 +138,6 @@ export type Delivered = { is: 'sent' } | { is: 'refused'; error: string } | { is
 export function deliveredOf({ status, refused }: Settlement): Delivered {
   if (refused !== undefined) return { is: 'refused', error: refused }
   return { is: status === 'settled' || status === 'dropped' ? 'sent' : 'later' }
-}
-
-/** A message, where it goes, and since when an earlier try may have posted it. */
-interface Outgoing {
-  message: Answerable
-  place: Where & { key: string }
-  /** In ms since 1970 by Redis' clock. */
-  sinceMs: number
 }
 
 /** This attempt has certainly sent nothing. */

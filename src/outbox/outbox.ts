@@ -6,6 +6,7 @@ import { withinOr } from '../domain/within.ts'
 import { actorsIn, asDirect, asRepeat } from '../messages/reports.ts'
 import { withChildren } from '../record/children.ts'
 import { dueAtOnce } from '../record/due.ts'
+import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { type ReportName, reportNames } from '../record/steps.ts'
 import { decodeRecord } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -15,25 +16,20 @@ import { deliverText } from './notices.ts'
 import {
   type Delivered,
   deliveredOf,
+  isAboutRequest,
   isPassing,
-  isText,
-  type Lease,
+  isReport,
   later,
   laterAfter,
   lease,
   memberOf,
-  type OutboxName,
-  type Owed,
+  otherVersionRetryMs,
   passingMs,
   postOnce,
-  type Settlement,
   settle,
 } from './once.ts'
 import { onUndeliverable } from './operators.ts'
 import { canRender, renderCard, renderReport } from './render.ts'
-
-/** The wait for a request of another version of Lockkeeper. Its messages stay due for that version. */
-const otherVersionRetryMs = 60_000
 
 /** One call sends a card at most five times. If the record changes more often meanwhile, the card stays in the outbox. */
 const mostRounds = 5
@@ -42,8 +38,8 @@ const mostRounds = 5
  * A lease lets one process send. A card is sent again until Slack shows the latest revision; reports go in the order of steps, after it, and to the
  * requester directly if Slack refuses it.
  */
-export async function deliver(app: App, id: string, name: OutboxName): Promise<Delivered> {
-  if (isText(name)) return deliverText(app, { id, name })
+export async function deliver(app: App, id: string, name: string): Promise<Delivered> {
+  if (!isAboutRequest(name)) return deliverText(app, { id, name })
   let cardError: string | undefined
   for (let round = 0; round < mostRounds; round += 1) {
     const leased = await lease(app, { id, name }, { isCardRefused: cardError !== undefined })
@@ -136,11 +132,9 @@ async function withoutMalformed(app: App, members: string[]): Promise<Owed[]> {
     .filter((member) => !malformed.includes(member))
     .map((member) => {
       const slash = member.lastIndexOf('/')
-      return { id: member.slice(0, slash), name: member.slice(slash + 1) as OutboxName }
+      return { id: member.slice(0, slash), name: member.slice(slash + 1) }
     })
 }
-
-const isReport = (name: OutboxName): name is ReportName => reportNames.some((each) => each === name)
 
 function decode(app: App, id: string, fields: Record<string, string>): Request[] {
   try {

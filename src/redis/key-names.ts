@@ -37,6 +37,8 @@ export function createKeys(prefix: string) {
     assignments: `${tag}:assignments`,
     /** A hash: what was seen of the account last, signed. */
     outside: `${tag}:outside`,
+    /** When the keys of the account were reviewed last. */
+    keyReview: `${tag}:key-review`,
     /** `copy`, a hash: the signed copy of a list of the account. `reading`: the process that reads the list. */
     list: (name: string) => ({ copy: `${tag}:list:${name}`, reading: `${tag}:list:${name}:reading` }),
     /** A hash: by each start of an alert, its server, its request, the message that lists it, and when it resolved, as JSON. */

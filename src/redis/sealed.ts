@@ -14,7 +14,8 @@ type RecordName =
   | 'key-end'
   | 'key-end-message'
   | 'outside'
-  | 'outside-message'
+  | 'key-review'
+  | 'operator-message'
   | 'assignments'
   | `list ${string}`
 

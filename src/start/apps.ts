@@ -14,9 +14,9 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring, type Purpose } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { createOutside, type OutsideProblem } from '../features/outside/record.ts'
+import { senders } from '../features/index.ts'
 import { submit } from '../life/submit.ts'
-import { assignmentsRefused, damagedAudit, distrustedOutside, freezeOfUnknownKey } from '../messages/operator-notices.ts'
+import { assignmentsRefused, damagedAudit, freezeOfUnknownKey } from '../messages/operator-notices.ts'
 import {
   createAuditLog,
   createErrorReports,
@@ -150,15 +150,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
       onDistrust: (why) =>
         log.error({ code: 'freeze-not-trusted', why }, 'The record of freezes cannot be believed, so everything is frozen'),
     })
-    const outside = createOutside(
-      { redis, keys, store },
-      {
-        keyring: recordKeyring,
-        onProblem: (problem: OutsideProblem) =>
-          void notifyOperators(people, 'outside-not-trusted', distrustedOutside(problem, keys.outside), { about: problem }),
-      },
-    )
-    return { redis, audit, store, queues, freezes, outside }
+    return { redis, audit, store, queues, freezes }
   }
   const ofPeople = over(prompt)
 
@@ -189,6 +181,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     opsChannel: opsChannel === undefined ? undefined : { id: opsChannel, check: () => checkOpsChannel(people, opsChannel) },
     notices: new Map(),
     catalog,
+    senders,
     signatures,
     recordKeyring,
     access: createAccess({ config, directory, slack, catalog, signatures, ...ofPeople, metrics, errors }),

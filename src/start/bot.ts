@@ -7,15 +7,12 @@ import { createHome } from '../buttons/home.ts'
 import { plainWords } from '../checks/check.ts'
 import { otherStateKey } from '../checks/redis.ts'
 import { type Config, ConfigError } from '../config/config.ts'
-import type { Change } from '../domain/change.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { type Policy, rulesOfKind } from '../domain/policy.ts'
+import { rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
-import { takeDelivery } from '../features/alerts/alerts.ts'
-import { createAlertReceiver } from '../features/alerts/receiver.ts'
-import { createFeatures, type Feature } from '../features/index.ts'
-import { createMachineReceiver } from '../features/machines/receiver.ts'
+import { abilities, ownChanges } from '../features/index.ts'
+import type { Ability, Feature, Setup } from '../kit/ability.ts'
 import { createBundles } from '../life/bundle.ts'
 import { endRequestsOfGoneMachines, reconcile } from '../life/reconcile.ts'
 import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../life/self-checks.ts'
@@ -34,8 +31,10 @@ import { clockProblem, statusChecks } from './status.ts'
 export function createBot(config: Config, outlets: Outlets) {
   const { people, jobs, newestHead } = buildApps(config, outlets)
   const dataLossMark = createDataLossMark(jobs, newestHead)
-  const home = createHome(people, () => formButtons(interactions.commands))
-  const features = createFeatures(people, { showHome: home.show })
+  const sections = abilities.flatMap((ability) => ability.home ?? [])
+  const home = createHome(people, () => formButtons(interactions.commands), sections)
+  const setup: Setup = { showHome: home.show, ownChanges }
+  const features = abilities.map(({ create }) => create(people, setup))
   people.catalog.register(features.flatMap(({ changes }) => changes ?? []))
   people.metrics.expectKinds(people.catalog.kinds())
   const interactions = gatherHandlers(people, features, home)
@@ -47,16 +46,12 @@ export function createBot(config: Config, outlets: Outlets) {
     dataLossMark,
     redisWatch: createRedisWatch(jobs),
     sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
-    works: repeatedOf(features, config.policy),
+    works: repeatedOf(abilities, people, setup),
     repeatMs: outlets.timings?.repeatMs,
   })
   const workerWatch = createWorkerWatch(people, { checkMs: outlets.timings?.workerCheckMs })
   // Workers check it, too, but what Redis lost may be what this process alone has written.
   const lossWatch = createTimer(dataLossMark.check, outlets.timings?.workerCheckMs ?? 5_000, jobs.errors.of('jobs'))
-  const alerts = config.alerts
-    ? createAlertReceiver(people, config.alerts, (received, signal) => takeDelivery(people, received, signal))
-    : undefined
-  const machines = config.machines ? createMachineReceiver(people, config.machines) : undefined
   const status = createStatus(statusChecks(people), people.log)
   const pages = { '/status': status.page, '/metrics': createMetricsPage(people.metrics.registry, () => sharedFigures(people)) }
 
@@ -100,8 +95,7 @@ export function createBot(config: Config, outlets: Outlets) {
         },
       }
     },
-    alerts: people.catalog.changeOfAlerts() && alerts,
-    machines,
+    ports: abilities.flatMap(({ ports }) => ports?.(people) ?? []),
     worker: {
       async start() {
         await worker.start()
@@ -130,12 +124,13 @@ async function requireKnownIds(features: Feature[], log: App['log']): Promise<vo
   }
 }
 
-/** Returns the work of the features that the policy lets people use. A feature that changes nothing needs no rule. */
-export function repeatedOf(features: Pick<Feature, 'changes' | 'repeated'>[], policy: Policy): Work[] {
+/** Returns the work of the abilities that the policy lets people use. One that changes nothing needs no rule. */
+export function repeatedOf(all: Pick<Ability, 'kinds' | 'repeated'>[], app: App, setup: Setup): Work[] {
+  const { policy } = app.config
   const channels = ['', ...policy.rules.flatMap((rule) => rule.channels ?? [])]
-  const isPermitted = ({ kind, project }: Change) =>
-    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: project !== undefined }).length > 0)
-  return features.flatMap(({ changes = [], repeated = [] }) => (changes.length === 0 || changes.some(isPermitted) ? repeated : []))
+  const isPermitted = (kind: string) =>
+    channels.some((channelId) => rulesOfKind(policy, { kind, channelId, hasProject: app.catalog.hasProject(kind) }).length > 0)
+  return all.flatMap(({ kinds = [], repeated }) => (kinds.length === 0 || kinds.some(isPermitted) ? (repeated?.(app, setup) ?? []) : []))
 }
 
 async function reachRedis(app: App, dataLossMark: Watch): Promise<void> {

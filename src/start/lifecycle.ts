@@ -31,8 +31,8 @@ interface LifecycleParts<Identity> {
   slack: Dependency<Identity>
   redis: Dependency<void>
   createListener: (identity: Identity) => Part<number | undefined>
-  alerts?: Part<number>
-  machines?: Part<number>
+  /** Of abilities, each with the name of its number in the log and in what the start returns. */
+  ports?: (Part<number> & { name: string })[]
   worker: Part
   workerProblem: () => Promise<string | undefined>
   clockProblem: () => Promise<string | undefined>
@@ -40,8 +40,10 @@ interface LifecycleParts<Identity> {
   firstPauseMs?: number
 }
 
+export type Ports = { opsPort: number; slackPort: number | undefined } & Record<string, number | undefined>
+
 export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
-  const { role, about, log, lines, worker, alerts, machines, firstPauseMs = 1_000 } = parts
+  const { role, about, log, lines, worker, ports = [], firstPauseMs = 1_000 } = parts
   const stopping = new AbortController()
   const { signal } = stopping
   const missing = new Set<string>(['Slack', 'Redis'])
@@ -50,7 +52,7 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
   let isServing = false
 
   /** Each side starts as soon as it is useful: people get answers while Redis is away, and moves are tracked while Slack is away. */
-  async function start(): Promise<{ opsPort: number; slackPort: number | undefined; alertsPort?: number; machinesPort?: number }> {
+  async function start(): Promise<Ports> {
     operations = await parts.openOperations(whyNotReady)
     if (signal.aborted) await operations.close()
     signal.throwIfAborted()
@@ -94,11 +96,9 @@ export function createLifecycle<Identity>(parts: LifecycleParts<Identity>) {
     const identity = await slackReached
     await waitBriefly(others)
     const slackPort = await open(parts.createListener(identity))
-    return {
-      slackPort,
-      ...(alerts && { alertsPort: await open(alerts) }),
-      ...(machines && { machinesPort: await open(machines) }),
-    }
+    const opened: Record<string, number> = {}
+    for (const port of ports) opened[port.name] = await open(port)
+    return { slackPort, ...opened }
   }
 
   async function startWorking(slackReached: Promise<unknown>, redisReached: Promise<void>): Promise<void> {

@@ -9,7 +9,7 @@ import { inLane } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
-import { readEnds } from '../features/keys/ends.ts'
+import { abilities } from '../features/index.ts'
 import { workerSilenceMs } from '../life/self-checks.ts'
 import { atMostEvery, type Check, CheckProblem, shareRuns } from '../ops/health.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -80,17 +80,22 @@ export async function readProgress(app: Pick<App, 'store' | 'queues'>) {
 
 /** What still needs a key of STATE_KEY that is not the first one. Undefined if nothing does. */
 async function olderSignatures(app: App, isCurrent: (signature: string) => boolean, freeze: string): Promise<string | undefined> {
-  const [{ requests }, { outdated }, { isOutdated }] = await Promise.all([app.store.findOpen(), readEnds(app), app.outside.read()])
+  const [{ requests }, ...outdated] = await Promise.all([
+    app.store.findOpen(),
+    ...abilities.flatMap((ability) => ability.outdated?.(app) ?? []),
+  ])
   const signaturesOf = ({ signature, seenSignature, approvals, decision, startNow }: Request) =>
     [signature, seenSignature, decision?.signature, startNow?.signature, ...approvals.map((each) => each.signature)].flatMap(
       (one) => one ?? [],
     )
   const older = requests.filter((request) => !signaturesOf(request).every(isCurrent)).length
   // A sealed record begins with its signature.
-  const others = Number(isOutdated ?? false) + Number(freeze !== '' && !app.recordKeyring.isCurrent(freeze))
-  if (older + outdated.length + others === 0) return undefined
-  const counts = `open requests ${older}, ends of keys ${outdated.length}, other records ${others}`
-  return `Signed with an older key: ${counts}. Keep that key in STATE_KEY until all are 0`
+  const others = Number(freeze !== '' && !app.recordKeyring.isCurrent(freeze))
+  const counts = new Map<string, number>()
+  for (const { what, count } of [{ what: 'open requests', count: older }, ...outdated, { what: 'other records', count: others }])
+    counts.set(what, (counts.get(what) ?? 0) + count)
+  if ([...counts.values()].every((count) => count === 0)) return undefined
+  return `Signed with an older key: ${[...counts].map((each) => each.join(' ')).join(', ')}. Keep that key in STATE_KEY until all are 0`
 }
 
 const mostOffMs = maxOffSeconds * 1_000

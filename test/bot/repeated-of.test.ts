@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
+import { abilities } from '../../src/features/index.ts'
 import { repeatedOf } from '../../src/start/bot.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
-import { unconnectedFeatures } from '../sandbox/features.ts'
+import { fakeApp } from '../fake-app.ts'
+import { catalog } from '../requests/catalog-for-test.ts'
 
 const approve = ['S0ONCALL01']
 
@@ -20,7 +22,11 @@ test.each([
   const read = readPolicy(stringify({ rules: [{ name: 'only', ...rule }] }), 'policy.yml', { ...evacuationKinds, expiresMs: 3_600_000 })
   if ('lines' in read) throw new Error(read.lines.join(' '))
 
-  const works = repeatedOf(unconnectedFeatures(), read.policy)
+  const works = repeatedOf(
+    abilities,
+    fakeApp({ config: { policy: read.policy, watchChanges: false, keyReview: false }, catalog, timings: {} }),
+    {} as never,
+  )
 
   expect(works.map(({ name }) => name).toSorted()).toEqual(expected)
   const everyMs = works.map((work) => [work.name, work.everyMs])

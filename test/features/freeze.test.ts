@@ -14,7 +14,7 @@ function startWorker(shared: ReturnType<typeof connectTestRedis>, freezes: Freez
   const worker = new Proxy(app, {
     get: (target, name) => (name === 'config' ? config : name === 'store' ? store : Reflect.get(target, name)),
   })
-  const [work] = freezeChanges.create(worker as App).repeated ?? []
+  const [work] = freezeChanges.repeated?.(worker as App, {} as never) ?? []
   const announceAt = async (ms: number) => {
     aheadMs = ms
     await work?.run(worker as App, new AbortController().signal)

@@ -22,7 +22,7 @@ function startReview(keys = [fine, old, own]) {
   const runs = [account, account.startProcess()].map(
     ({ app }) =>
       (signal: AbortSignal) =>
-        reviewKeys.create(app).repeated?.[0]?.run(app, signal),
+        reviewKeys.repeated?.(app, {} as never)[0]?.run(app, signal),
   )
   const messages: unknown[][] = []
   const posts = account.app.slack.messenger

@@ -6,7 +6,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
-import type { FeatureDefinition } from '../../src/kit/change-feature.ts'
+import type { OwnAbility } from '../../src/kit/ability.ts'
 import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { requestFor } from '../requests/request-for-test.ts'
@@ -108,7 +108,7 @@ function besides(open: Request[] | Error, reads: string[] = []) {
   return { store: { findOpen }, slack: { identity: { linkTo } } }
 }
 
-function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtualMachines = [], open = [] }: Account, ...words: string[]) {
+function list(feature: OwnAbility, { servers = [], elasticIps = [], virtualMachines = [], open = [] }: Account, ...words: string[]) {
   const lists = {
     servers: async () => wholeList(servers),
     elasticIps: async () => {
@@ -120,7 +120,7 @@ function list(feature: FeatureDefinition, { servers = [], elasticIps = [], virtu
   return listingOf(feature.create(fakeApp({ lists, ...besides(open) })).commands[0], words)
 }
 
-function detailsOf(feature: FeatureDefinition, kind: string, item: { id: string } | ApiError, elasticIps: ElasticIp[] = []) {
+function detailsOf(feature: OwnAbility, kind: string, item: { id: string } | ApiError, elasticIps: ElasticIp[] = []) {
   const get = async () => (item instanceof ApiError ? Promise.reject(item) : item) as never
   const account = { servers: { get }, elasticIps: { get }, virtualMachines: { get } }
   const app = fakeApp({ account, lists: { elasticIps: async () => wholeList(elasticIps) }, ...besides([moveOf203]) })
@@ -162,7 +162,7 @@ test('lists and details as people see them', async () => {
   ])
 })
 
-test.each<[feature: FeatureDefinition, words: string[], found: string[]]>([
+test.each<[feature: OwnAbility, words: string[], found: string[]]>([
   [listElasticIps, ['pending'], ['203.0.113.12']],
   [listElasticIps, ['bgp'], ['203.0.113.13']],
   [listElasticIps, ['ashburn', 'web-1'], ['203.0.113.2', '203.0.113.11']],

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Bot } from '../../src/start/bot.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { openRecords } from './records.ts'
 import { ops, startWorld, untilCard, type World, type WorldOptions } from './world.ts'
@@ -45,10 +44,12 @@ export function delivery(alerts: unknown[], more: Record<string, unknown> = {}) 
   }
 }
 
-type Ports = Awaited<ReturnType<Bot['start']>>
+interface Ports {
+  alertsPort?: number | undefined
+}
 
 /** Sends a body to the port of alerts. Returns the status. */
-export async function post({ alertsPort }: Pick<Ports, 'alertsPort'>, body: string, headers: Record<string, string> = {}): Promise<number> {
+export async function post({ alertsPort }: Ports, body: string, headers: Record<string, string> = {}): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${alertsPort}/alerts/alertmanager`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },

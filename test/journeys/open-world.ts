@@ -53,7 +53,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),
     })
-    const ports = await bot.start()
+    const ports: { [Name in 'slackPort' | 'alertsPort' | 'machinesPort']?: number | undefined } & { opsPort: number } = await bot.start()
     return { ...bot, ...ports, slackUrl: `http://127.0.0.1:${ports.slackPort}/slack/events` }
   }
 

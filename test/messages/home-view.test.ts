@@ -34,7 +34,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
     more: 0,
     underway: [],
     scheduled: [],
-    keys: [],
+    sections: [],
     viewerId: 'U0ADA00001',
     command: '/infra',
     unread: unreadIn({}),

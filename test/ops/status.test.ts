@@ -10,7 +10,6 @@ import {
 import type { Request } from '../../src/domain/request.ts'
 import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
-import { createOutside } from '../../src/features/outside/record.ts'
 import { type Check, createStatus } from '../../src/ops/health.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import type { FreezeNow } from '../../src/record/freeze.ts'
@@ -144,7 +143,7 @@ function arrangeApp({
   const asked: unknown[] = []
   const app = fakeApp({
     freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
-    outside: createOutside({ redis, keys, store: {} as never }, { keyring: ringOf(stateKeys, 'records') }),
+    notices: new Map(),
     redis,
     keys,
     metrics,
@@ -192,10 +191,7 @@ test('the status page says what still needs an older STATE_KEY', async () => {
   const shared = connectTestRedis()
   const end = { keyId: 'tok_1', label: 'ci', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
   await shared.redis.hset(shared.keys.keyEnds, 'tok_1', seal(ringOf(older, 'records'), 'key-end', end))
-  await createOutside({ ...shared, store: { now: async () => 1 } as never }, { keyring: ringOf(older, 'records') }).change((before) => ({
-    next: before,
-    messages: [],
-  }))
+  await shared.redis.set(shared.keys.outside, seal(ringOf(older, 'records'), 'outside', { lists: {} }))
   const frozen = {
     text: seal(ringOf(older, 'records'), 'freeze', {}),
     record: undefined,

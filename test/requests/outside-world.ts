@@ -3,8 +3,9 @@ import type { App } from '../../src/app.ts'
 import { createAudit } from '../../src/audit/audit.ts'
 import type { List } from '../../src/domain/list.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { ownChanges } from '../../src/features/index.ts'
 import type { ComparedList } from '../../src/features/outside/differences.ts'
-import { compareAccount, createOutside } from '../../src/features/outside/record.ts'
+import { compareAccount, readOutside } from '../../src/features/outside/record.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { createStore } from '../../src/record/store.ts'
 import { auditSigning, trusting } from './audit-for-test.ts'
@@ -52,12 +53,19 @@ export function accountWithOthers() {
       if (world.failing.has(list)) throw new Error(`${list} can't be read`)
       return { items: [...lists[list]], isWhole: true, readAt: (await now()) - world.copyAgeMs, ...world.missing }
     }
-    const outside = createOutside({ redis: own, keys, store }, { keyring, onProblem: (problem) => void world.problems.push(problem) })
+    /** The operators are told of a problem once, at first. */
+    class Notices extends Map<string, number> {
+      override set(id: string, at: number): this {
+        if (id.startsWith('outside-not-trusted:')) world.problems.push(id.split(':')[1] ?? '')
+        return super.set(id, at)
+      }
+    }
     const given: Record<string, unknown> = {
       redis: own,
       audit,
       store,
-      outside,
+      recordKeyring: keyring,
+      notices: new Notices(),
       timings: {},
       config: { ...base.config, watchChanges: true, keyReview: true, slack: { command: '/infra' } },
       lists: { elasticIps: () => read('elasticIps'), apiKeys: () => read('apiKeys') },
@@ -69,7 +77,8 @@ export function accountWithOthers() {
       for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
       await sweepOutbox(app, () => {})
     }
-    return { app, texts, calls, sweep, outside, store, turn: () => compareAccount(app) }
+    const comparing = { tried: new Map(), ownChanges }
+    return { app, texts, calls, sweep, store, outside: () => readOutside(app), turn: () => compareAccount(app, comparing) }
   }
   const process = startProcess()
 

@@ -294,9 +294,9 @@ describe('what Lockkeeper did not write', () => {
     const processWith = (stateKeys: string) =>
       account.startProcess({ keyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }) })
     const both = processWith(`${newer},${older}`)
-    expect((await both.outside.read()).isOutdated).toBe(true)
+    expect((await both.outside()).isOutdated).toBe(true)
     await both.turn()
-    const { isOutdated, outside } = await processWith(newer).outside.read()
+    const { isOutdated, outside } = await processWith(newer).outside()
     expect([isOutdated, outside.seen.elasticIps?.map(({ id }) => id), account.world.problems]).toEqual([false, ['eip_1'], []])
   })
 

@@ -3,8 +3,8 @@ import { parse } from 'yaml'
 import { createAccountApi } from '../../src/account/client.ts'
 import type { App } from '../../src/app.ts'
 import { Secret } from '../../src/domain/signing.ts'
-import { createFeatures } from '../../src/features/index.ts'
-import type { Feature, Setup } from '../../src/kit/change-feature.ts'
+import { abilities } from '../../src/features/index.ts'
+import type { Feature, Setup } from '../../src/kit/ability.ts'
 import type { CommandSuggestion, ShortcutSuggestion } from './slack/slack.ts'
 
 /** Returns the bot's features without a connection to an account, to Slack or to Redis. Only their names and texts can be used. */
@@ -12,7 +12,7 @@ export function unconnectedFeatures(): Feature[] {
   // Features need a real client, which is never used here.
   const account = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
   const app = { account, ownLastSlice: '', access: {}, config: {}, timings: {} }
-  return createFeatures(app as unknown as App, {} as Setup)
+  return abilities.map(({ create }) => create(app as unknown as App, {} as Setup))
 }
 
 /** Returns the bot's commands with their texts, as the page's composer suggests them. */

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { App } from '../../app.ts'
-import { isPassing, type Lease, later, laterAfter, type Owed, passingMs, postOnce, type Settlement } from '../../outbox/once.ts'
+import { unpostedAlerts } from '../../messages/operator-notices.ts'
+import { notifyOperators } from '../../outbox/notices.ts'
+import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/once.ts'
+import type { Lease, Owed, Settlement } from '../../record/owed.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { readJson } from '../../slack/payloads.ts'
 import { AlertList, alertList } from './words.ts'
@@ -42,5 +45,6 @@ export async function sendAlerts(app: App, { id, name }: Owed, held: Lease, fact
   // They can be listed again once Lockkeeper is in the channel.
   const forget = list.alerts.reduce((all, { key, startsAt }) => all.hdel(app.keys.alert(key), String(startsAt)), app.redis.multi())
   await guardStore(() => forget.exec())
+  await notifyOperators(app, 'alerts-unposted', unpostedAlerts(list.channelId, posted.error), { about: list.channelId })
   return { status: 'dropped', refused: posted.error }
 }

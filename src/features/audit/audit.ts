@@ -2,7 +2,7 @@ import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
 import type { Request } from '../../domain/request.ts'
 import { isElapsed, readStart } from '../../domain/times.ts'
-import type { FeatureDefinition } from '../../kit/change-feature.ts'
+import type { OwnAbility } from '../../kit/ability.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { createOneAtATime } from '../../slack/one-at-a-time.ts'
@@ -12,7 +12,7 @@ import { isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
 import { findStories, readStory, type Story } from './stories.ts'
 import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
-export const showAudit: FeatureDefinition = {
+export const showAudit: OwnAbility = {
   create: (app) => {
     const runAlone = createOneAtATime(mrkdwn`Your last search of the audit is still running. Search again when its result is here.`)
     return {

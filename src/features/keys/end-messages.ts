@@ -1,9 +1,9 @@
 import type { App } from '../../app.ts'
 import { callsBefore } from '../../domain/key-ends.ts'
-import { undeliveredEnd } from '../../messages/operator-notices.ts'
-import { isPassing, type Lease, later, laterAfter, type Owed, passingMs, postOnce, type Settlement } from '../../outbox/once.ts'
-import type { Mrkdwn } from '../../slack/text.ts'
-import { keyEndMessage } from './end-words.ts'
+import { notifyOperators } from '../../outbox/notices.ts'
+import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/once.ts'
+import type { Lease, Owed, Settlement } from '../../record/owed.ts'
+import { keyEndMessage, undeliveredEnd } from './end-words.ts'
 import { earlierNow, genuineMessage, readEnd } from './ends.ts'
 
 /** A message that is this late may have been sent before Redis lost or set back its data, so it is searched for. */
@@ -12,13 +12,7 @@ const lateMs = 10 * 60_000
 const rememberMs = 9 * 24 * 3_600_000
 
 /** Tells of a key what its signed record says: in the thread of its request, or else its owner directly. */
-export async function sendKeyEnd(
-  app: App,
-  { id, name }: Owed,
-  held: Lease,
-  facts: string,
-  sinceMs: number,
-): Promise<Settlement & { undelivered?: Mrkdwn }> {
+export async function sendKeyEnd(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const found = genuineMessage(app, id, facts)
   const now = await earlierNow(app)
   // Lockkeeper did not write it.
@@ -47,5 +41,6 @@ export async function sendKeyEnd(
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs }
   if (posted.is !== 'refused') return laterAfter(posted)
   if (isPassing(posted.error)) return later(passingMs)
-  return { status: 'settled', refused: posted.error, rememberMs, undelivered: undeliveredEnd(key, posted.error) }
+  await notifyOperators(app, 'report-undeliverable', undeliveredEnd(key, posted.error), { about: id })
+  return { status: 'settled', refused: posted.error, rememberMs }
 }

@@ -1,8 +1,9 @@
+import { sameKey } from '../../messages/operator-notices.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { itemButton } from '../../slack/table.ts'
-import { code, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { code, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
-import type { KeyEndMessage } from './ends.ts'
+import type { KeyEnd, KeyEndMessage } from './ends.ts'
 
 /** `isDirect`: to its owner alone, where nothing can be requested. */
 export function keyEndMessage(
@@ -27,4 +28,18 @@ export function keyEndMessage(
 /** For Home: one line for each key. */
 export function ownKeyWords({ label, end }: KeyEndMessage['key']): Mrkdwn {
   return mrkdwn`:key: *${label}*  ·  ends ${dayAndTime(end)}`
+}
+
+/** `places`: where the records are in Redis, which are the ids of the keys. */
+export function untrustedEnds(places: string[]): Mrkdwn {
+  const shown = places.slice(0, 10).map((place) => code(place))
+  return mrkdwn`:warning: Lockkeeper can't verify its records of when these API keys end, so it won't delete them: ${joinMrkdwn(shown, ', ')}${places.length > shown.length ? ' and more' : ''}. ${sameKey} Otherwise find out who can write to Redis.`
+}
+
+export function overdueEnd({ keyId, label, requester, end }: KeyEnd): Mrkdwn {
+  return mrkdwn`:rotating_light: API key ${label} of ${mention(requester)} (${code(keyId)}) should have ended ${dateTime(end)}, and still works. Lockkeeper keeps trying to delete it. If this notice repeats, delete it in the account's dashboard. If Lockkeeper uses this key itself, set another one first.`
+}
+
+export function undeliveredEnd({ keyId, label, requester, end }: KeyEnd, error: string): Mrkdwn {
+  return mrkdwn`:warning: Couldn't tell ${mention(requester)} that API key ${label} (${code(keyId)}) ends ${dateTime(end)}, in its channel or directly: ${error}. Tell the people who use it.`
 }

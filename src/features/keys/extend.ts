@@ -7,7 +7,7 @@ import type { Change, Moment, Observation, Preflight, PreflightOptions } from '.
 import { StoreUnavailableError } from '../../domain/errors.ts'
 import { moment, owner, type Phrase, phrase } from '../../domain/text.ts'
 import { isElapsed } from '../../domain/times.ts'
-import { changeFeature, type FeatureDefinition } from '../../kit/change-feature.ts'
+import { changeFeature } from '../../kit/change-feature.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { pick } from '../../kit/form.ts'
 import { findTyped } from '../../kit/thing.ts'
@@ -15,7 +15,6 @@ import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd, typedEnd } from './end-fields.ts'
-import { tendKeyEnds } from './end-work.ts'
 import { KeyEnd, knownEnds, readEnd, recordLaterEnd } from './ends.ts'
 
 /** `endsAt`: the new end, in ms since 1970. */
@@ -106,11 +105,6 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   },
   item: { of: 'api-key', label: 'Extend…' },
 })
-
-/** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
-export const keyEnds: FeatureDefinition = {
-  create: () => ({ commands: [], repeated: [{ name: 'key-ends', everyMs: 30_000, run: tendKeyEnds }] }),
-}
 
 /** The change that renames a key, because its name says when it ends (vendor's OpenAPI document, "PATCH /auth/api_keys/{api_key_id}"). */
 export function extensionChange(app: App): Change<Extension, Facts> {

@@ -1,17 +1,22 @@
+import { z } from 'zod'
 import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { labelOf } from '../../domain/account.ts'
-import type { Feature } from '../../kit/change-feature.ts'
+import type { Ability } from '../../kit/ability.ts'
+import { type OperatorMessage, owedToOperators, sendToOperators } from '../../kit/operator-message.ts'
+import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
-import type { OutsideMessage } from '../outside/differences.ts'
 import { knownEnds } from './ends.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
-export const reviewKeys = { create }
-
-function create(app: App): Feature {
-  return { commands: [], repeated: app.config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: review }] : [] }
+export const reviewKeys: Ability = {
+  senders: { 'key-review': sendToOperators },
+  repeated: ({ config }) => (config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: review }] : []),
+  create: () => ({ commands: [] }),
 }
+
+/** When the keys were reviewed last, in ms since 1970 by Redis' clock. */
+const Review = z.object({ reviewedAt: z.number() })
 
 const weekMs = 7 * 24 * 3_600_000
 /** The first Monday after 1970 began, at 06:00 UTC. */
@@ -20,23 +25,22 @@ const weekOf = (at: number) => Math.floor((at - firstMondayMs) / weekMs)
 
 /** If nobody did it on Monday, it is done as soon as somebody can. The first one is on the next Monday. */
 async function review(app: App): Promise<void> {
-  const [read, now] = await Promise.all([app.outside.read(), app.store.now()])
-  const isDue = (reviewedAt: number) => weekOf(reviewedAt) < weekOf(now)
-  const { reviewedAt } = read.outside
-  if (reviewedAt !== undefined && !isDue(reviewedAt)) return
-  const list = reviewedAt === undefined ? undefined : await app.lists.apiKeys()
+  const { redis, keys, recordKeyring } = app
+  const [before, now] = await Promise.all([readText(redis, keys.keyReview), app.store.now()])
+  const found = open(recordKeyring, 'key-review', Review, before)
+  const isFirst = found.is !== 'genuine'
+  if (!isFirst && weekOf(found.facts.reviewedAt) >= weekOf(now)) return
+  const list = isFirst ? undefined : await app.lists.apiKeys()
   if (list?.cut || list?.old) return
-  const ends = await knownEnds(app)
-  await app.outside.change((before) => {
-    if (before.reviewedAt !== undefined && !isDue(before.reviewedAt)) return undefined
-    return { next: { ...before, reviewedAt: now }, messages: messagesOn(app, list?.items ?? [], ends, now) }
-  })
+  const messages = messagesOn(app, list?.items ?? [], await knownEnds(app), now)
+  const owes = messages.map((message) => owedToOperators(app, 'key-review', message))
+  await replace(app, keys.keyReview, { before, after: seal(recordKeyring, 'key-review', { reviewedAt: now }) }, { owes })
 }
 
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): Omit<OutsideMessage, 'id'>[] {
+function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): OperatorMessage[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
     .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))

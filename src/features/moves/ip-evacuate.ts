@@ -125,7 +125,7 @@ export const evacuateServer = changeFeature({
   },
   item: { of: 'server', label: 'Evacuate…' },
   offer: { of: 'server', label: 'Evacuate…' },
-  repeated: [
+  repeated: () => [
     {
       name: 'assignments',
       everyMs: snapshotMs,

@@ -3,32 +3,22 @@ import type { ElasticIp, Server } from '../../account/objects.ts'
 import { distinctLabels, findNamesakes, isBgp, namesakesAre, sameProject, sameSite, statusNotShown } from '../../domain/account.ts'
 import type { Moment, Observation, Preflight } from '../../domain/change.ts'
 import { hasInvisible, moment, phrase } from '../../domain/text.ts'
+import { fixedAddress, ofElasticIp, whyNotMovable } from '../../kit/elastic-ip.ts'
 import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../../kit/findings.ts'
 import { sameAddress, servers } from '../../kit/things.ts'
 
 const address = z.string()
-const status = z.string()
+const _status = z.string()
 /** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
 
 const supportNeeded = "Contact the provider's support."
 const chooseAnother = 'Choose another server.'
-/** Another server would not help. */
-const ofElasticIp = { field: 'elasticIpId' }
-
 /** Everything that can prevent a move, stay unchecked before it, or end it. */
 export const moveFindings = findings({
   'no-elastic-ip': finding('No Elastic IP {elasticIpId} on the account.', { next: '', ...ofElasticIp }),
   'no-server': finding('No server {serverId} on the account.', { next: '' }),
-  'bgp-address': finding("{address} is a BGP address: several servers can announce it, so it isn't moved.", {
-    next: 'Close or open its BGP sessions in the dashboard.',
-    ...ofElasticIp,
-  }),
-  'already-moving': finding('{address} is already moving. Request again when it has moved.', ofElasticIp),
-  'not-active': finding({ address, status }, ({ address, status }) => phrase`${address} has status ${status}, not active.`, {
-    next: ({ status }) => (status === 'error' ? supportNeeded : undefined),
-    ...ofElasticIp,
-  }),
+  ...fixedAddress,
   'already-there': finding('{address} is already on {server}.', { next: '' }),
   'other-project': finding("{server} is in project {serverProject}, and {address} is in {project}: it can't leave its project.", {
     next: chooseAnother,
@@ -220,12 +210,6 @@ export function isInPlaceOf({ site, project }: Placed, server: Placed, assigned?
 
 export function canMoveTo(elasticIp: Placed & Pick<ElasticIp, 'server'>, target: Server, assigned: Server | undefined): boolean {
   return target.id !== elasticIp.server?.id && isInPlaceOf(elasticIp, target, assigned)
-}
-
-export function whyNotMovable({ id, mode, address, status }: ElasticIp): MoveFinding | undefined {
-  if (isBgp({ id, mode })) return { code: 'bgp-address', address }
-  if (status === 'moving') return { code: 'already-moving', address }
-  return status === 'active' || status === statusNotShown ? undefined : { code: 'not-active', address, status }
 }
 
 function compare({ elasticIp, target, assigned }: { elasticIp: ElasticIp; target: Server; assigned: Server | undefined }): MoveFinding[] {

@@ -32,17 +32,6 @@ export const Difference = z.object({
 })
 export type Difference = z.infer<typeof Difference>
 
-/** A button that opens the form of a change, filled with the item that it names. */
-const ItemButton = z.object({ label: z.string(), of: z.string(), kind: z.string(), id: z.string(), text: z.string() })
-
-/** A message to the operators. Its signature covers it, so nobody else chooses its words. */
-export const OutsideMessage = z.object({
-  id: z.string(),
-  words: z.string(),
-  items: z.array(z.object({ words: z.string(), button: ItemButton.optional() })).default([]),
-})
-export type OutsideMessage = z.infer<typeof OutsideMessage>
-
 /** A thing of a list. */
 export type Row = Omit<Seen, 'goneSince'>
 
@@ -103,3 +92,6 @@ export function explains(request: Request, { list, id, name, what, to, since, at
   const { serverId, targetId = serverId } = Target.safeParse(input).data ?? {}
   return resourcesOf(request).includes(`elastic_ip:${id}`) && to?.id === targetId
 }
+
+/** `forged`: Lockkeeper did not write it. `unreadable`: signed with a key that this process lacks, or by another version. */
+export type OutsideProblem = 'forged' | 'unreadable'

@@ -1,11 +1,15 @@
-import type { App } from '../../app.ts'
-import type { Feature } from '../../kit/change-feature.ts'
-import { compareAccount, turnMsOf } from './record.ts'
+import type { Ability } from '../../kit/ability.ts'
+import { sendToOperators } from '../../kit/operator-message.ts'
+import { compareAccount, readOutside, turnMsOf } from './record.ts'
 
 /** For WATCH_CHANGES: reports to the operators what changes on the account outside Lockkeeper. */
-export const tellOutside = { create }
-
-function create(app: App): Feature {
-  const work = { name: 'outside', everyMs: Math.floor(turnMsOf(app) * 0.9), run: compareAccount }
-  return { commands: [], repeated: app.config.watchChanges ? [work] : [] }
+export const tellOutside: Ability = {
+  senders: { outside: sendToOperators },
+  repeated(app, { ownChanges }) {
+    const comparing = { tried: new Map(), ownChanges }
+    const work = { name: 'outside', everyMs: Math.floor(turnMsOf(app) * 0.9), run: (jobs: typeof app) => compareAccount(jobs, comparing) }
+    return app.config.watchChanges ? [work] : []
+  },
+  outdated: async (app) => ({ what: 'other records', count: Number((await readOutside(app)).isOutdated ?? false) }),
+  create: () => ({ commands: [] }),
 }

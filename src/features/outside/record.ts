@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey, ElasticIp } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
@@ -6,11 +5,13 @@ import type { AuditEntry } from '../../audit/chain.ts'
 import { findEntries } from '../../audit/find.ts'
 import { isBgp } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
-import type { Keyring } from '../../domain/signing.ts'
+import type { Setup } from '../../kit/ability.ts'
+import { type OperatorMessage, owedToOperators } from '../../kit/operator-message.ts'
+import { notifyOperators } from '../../outbox/notices.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
-import { readEnds } from '../keys/ends.ts'
-import { type ComparedList, comparedLists, compareLists, Difference, explains, OutsideMessage, type Row, Seen } from './differences.ts'
-import { changesWords } from './words.ts'
+import type { OutsideProblem } from './differences.ts'
+import { type ComparedList, comparedLists, compareLists, Difference, explains, type Row, Seen } from './differences.ts'
+import { changesWords, distrustedOutside } from './words.ts'
 
 /** What was seen of the account last. Times are in ms since 1970 by Redis' clock. */
 const Outside = z.object({
@@ -20,91 +21,69 @@ const Outside = z.object({
   /** What OPS_CHANNEL was not told of yet, and when it was told last. */
   untold: z.array(Difference).default([]),
   toldAt: z.number().default(0),
-  /** For KEY_REVIEW: when the keys were reviewed last. */
-  reviewedAt: z.number().optional(),
 })
 export type Outside = z.infer<typeof Outside>
 
-/** `forged`: Lockkeeper did not write it. `unreadable`: signed with a key that this process lacks, or by another version. */
-export type OutsideProblem = 'forged' | 'unreadable'
-
 interface Next {
   next: Outside
-  messages: Omit<OutsideMessage, 'id'>[]
+  messages: OperatorMessage[]
 }
-
-/** How long a message is owed that Slack does not take, in ms. */
-const owedMs = 24 * 3_600_000
 
 /** Other processes write it, too. Each time one was first, it is read again. */
 const mostTries = 10
 
-type OutsideApp = Pick<App, 'redis' | 'keys' | 'store'>
-
-/** One sealed record in Redis. A step replaces it and owes its messages at once, so each difference is told once, whatever dies. */
-export function createOutside(
-  { redis, keys, store }: OutsideApp,
-  { keyring, onProblem = () => {} }: { keyring: Keyring; onProblem?: (problem: OutsideProblem) => void },
-) {
-  /** `isOutdated`: a key of STATE_KEY signed it that is not the first one. */
-  async function read(): Promise<{ text: string; outside: Outside; problem?: OutsideProblem; isOutdated?: boolean }> {
-    const text = await readText(redis, keys.outside)
-    const found = open(keyring, 'outside', Outside, text)
-    if (found.is === 'genuine') return { text, outside: found.facts, isOutdated: !found.isCurrent }
-    const outside = Outside.parse({})
-    if (found.is === 'none') return { text, outside }
-    onProblem(found.is)
-    return { text, outside, problem: found.is }
-  }
-
-  /**
-   * Replaces it with what `decide` makes of it, which may be asked again. What Lockkeeper did not write counts as nothing, and is replaced. What an
-   * older key signed is signed again, so that this key can be removed. Throws StoreUnavailableError.
-   */
-  async function change(decide: (before: Outside, now: number) => Promise<Next | undefined> | Next | undefined): Promise<void> {
-    for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const { text: before, outside, problem, isOutdated } = await read()
-      if (problem === 'unreadable') return
-      const now = await store.now()
-      const decided = (await decide(outside, now)) ?? ((problem || isOutdated) && { next: outside, messages: [] })
-      if (!decided) return
-      const after = seal(keyring, 'outside', decided.next)
-      const owes = decided.messages.map((message) => {
-        const id = `outside-${randomUUID()}`
-        return { id, member: `${id}/outside`, facts: seal(keyring, 'outside-message', { id, ...message }), keepMs: owedMs, inMs: 0 }
-      })
-      if ((await replace({ redis, keys }, keys.outside, { before, after }, { owes })) !== 'changed') return
-    }
-    throw new Error('what was seen of the account kept changing while it was written')
-  }
-
-  /** A message that is owed. Undefined if Lockkeeper did not write it. */
-  function genuine(id: string, text: string): OutsideMessage | undefined {
-    const found = open(keyring, 'outside-message', OutsideMessage, text)
-    return found.is === 'genuine' && found.facts.id === id ? found.facts : undefined
-  }
-
-  /** When this process tried to read each list, so that one that cannot be read does not hold up the other. */
-  return { read, change, genuine, tried: new Map<ComparedList, number>() }
+/** `isOutdated`: a key of STATE_KEY signed it that is not the first one. Throws StoreUnavailableError. */
+export async function readOutside(app: App): Promise<{ text: string; outside: Outside; problem?: OutsideProblem; isOutdated?: boolean }> {
+  const { keys } = app
+  const text = await readText(app.redis, keys.outside)
+  const found = open(app.recordKeyring, 'outside', Outside, text)
+  if (found.is === 'genuine') return { text, outside: found.facts, isOutdated: !found.isCurrent }
+  const outside = Outside.parse({})
+  if (found.is === 'none') return { text, outside }
+  void notifyOperators(app, 'outside-not-trusted', distrustedOutside(found.is, keys.outside), { about: found.is })
+  return { text, outside, problem: found.is }
 }
-export type OutsideRecord = ReturnType<typeof createOutside>
+
+/**
+ * Replaces the record and owes its messages in one step, so each difference is told once, whatever dies. `decide` may be asked again. What Lockkeeper
+ * did not write counts as nothing, and is replaced. What an older key signed is signed again, so that this key can be removed. Throws
+ * StoreUnavailableError.
+ */
+async function changeOutside(app: App, decide: (before: Outside, now: number) => Promise<Next | undefined>): Promise<void> {
+  for (let attempt = 0; attempt < mostTries; attempt += 1) {
+    const { text: before, outside, problem, isOutdated } = await readOutside(app)
+    if (problem === 'unreadable') return
+    const now = await app.store.now()
+    const decided = (await decide(outside, now)) ?? ((problem || isOutdated) && { next: outside, messages: [] })
+    if (!decided) return
+    const after = seal(app.recordKeyring, 'outside', decided.next)
+    const owes = decided.messages.map((message) => owedToOperators(app, 'outside', message))
+    if ((await replace(app, app.keys.outside, { before, after }, { owes })) !== 'changed') return
+  }
+  throw new Error('what was seen of the account kept changing while it was written')
+}
+
+/** `tried`: when this process tried to read each list, so that one that cannot be read does not hold up the other. */
+export interface Comparing {
+  tried: Map<ComparedList, number>
+  ownChanges: Setup['ownChanges']
+}
 
 /** One read of a list a turn: 4 a minute. */
 export const turnMsOf = ({ timings }: Pick<App, 'timings'>): number => timings.repeatMs ?? 15_000
 
 /** A turn of the worker: at most one list. */
-export async function compareAccount(app: App): Promise<void> {
-  const { outside, problem } = await app.outside.read()
+export async function compareAccount(app: App, { tried, ownChanges }: Comparing): Promise<void> {
+  const { outside, problem } = await readOutside(app)
   if (problem === 'unreadable') return
   const now = await app.store.now()
-  const list = nextList(app, outside, now)
+  const list = nextList(app, outside, tried, now)
   const read = list && (await readRows(app, list, now))
-  await app.outside.change((before, at) => decide(app, before, at, read))
+  await changeOutside(app, (before, at) => decide(app, before, at, { read, ownChanges }))
 }
 
 /** The list whose last copy is the oldest, once the reads of the one before have their time. */
-function nextList(app: App, { lists }: Outside, now: number): ComparedList | undefined {
-  const { tried } = app.outside
+function nextList(app: App, { lists }: Outside, tried: Comparing['tried'], now: number): ComparedList | undefined {
   const times = Object.values(lists).map(({ at, reads }) => ({ at, freeAt: at + (reads - 1) * turnMsOf(app) }))
   // The clock of a Redis that took over may be behind.
   if (times.some(({ at, freeAt }) => at <= now && now < freeAt)) return undefined
@@ -148,7 +127,12 @@ const turnsPerMessage = 40
 const mostUntold = 100
 
 /** Decides what is told now, and what is seen from now on. Undefined if nothing is new. */
-async function decide(app: App, before: Outside, now: number, read: ReadRows | undefined): Promise<Next | undefined> {
+async function decide(
+  app: App,
+  before: Outside,
+  now: number,
+  { read, ownChanges }: Pick<Comparing, 'ownChanges'> & { read: ReadRows | undefined },
+): Promise<Next | undefined> {
   const next: Outside = { ...before }
   const digestMs = turnsPerMessage * turnMsOf(app)
   const messages: Next['messages'] = []
@@ -161,7 +145,7 @@ async function decide(app: App, before: Outside, now: number, read: ReadRows | u
     const { seen, found } = compareLists(before.seen[list], rows, interval)
     next.lists = { ...before.lists, [list]: { at, reads } }
     next.seen = { ...before.seen, [list]: seen }
-    next.untold = [...before.untold, ...(await foreignOf(app, found))].slice(0, mostUntold)
+    next.untold = [...before.untold, ...(await foreignOf(app, found, ownChanges))].slice(0, mostUntold)
   }
   if (next.untold.length > 0 && (now - before.toldAt >= digestMs || before.toldAt > now)) {
     messages.push({ words: changesWords(next.untold).text, items: [] })
@@ -171,7 +155,7 @@ async function decide(app: App, before: Outside, now: number, read: ReadRows | u
 }
 
 /** The differences that no request of Lockkeeper explains. */
-async function foreignOf(app: App, found: Difference[]): Promise<Difference[]> {
+async function foreignOf(app: App, found: Difference[], ownChanges: Comparing['ownChanges']): Promise<Difference[]> {
   if (found.length === 0) return []
   const resources = found.filter(({ list }) => list === 'elasticIps').map(({ id }) => `elastic_ip:${id}`)
   const [{ requests: open }, ended, last] = await Promise.all([
@@ -181,18 +165,16 @@ async function foreignOf(app: App, found: Difference[]): Promise<Difference[]> {
   ])
   const genuine = [...open, ...ended, ...last.values()].filter((request) => app.signatures.verifyRecord(request) === 'genuine')
   const unexplained = found.filter((difference) => !genuine.some((request) => explains(request, difference)))
-  const noted = await notedKeys(app, unexplained)
-  return unexplained.filter(({ id }) => !noted.has(id))
+  const [noted, own] = await Promise.all([notedKeys(app, unexplained), ownChanges(app, unexplained)])
+  return unexplained.filter(({ id }) => !noted.has(id) && !own.has(id))
 }
 
-/** The keys that Lockkeeper created or deleted since then, as the audit notes it, and those that it is deleting because they have ended. */
+/** The keys that Lockkeeper created or deleted since then, as the audit notes it. */
 async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
   const ids = new Set(found.filter(({ list }) => list === 'apiKeys').map(({ id }) => id))
   if (ids.size === 0) return new Set()
   const since = Math.min(...found.map((each) => each.since))
   const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end'
-  const [entries, { ends }] = await Promise.all([findEntries(app, isChange, { since }), readEnds(app)])
-  const noted = entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : []))
-  const ending = found.flatMap(({ id, at }) => ((ends.get(id)?.end ?? at) < at ? [id] : []))
-  return new Set([...noted, ...ending])
+  const entries = await findEntries(app, isChange, { since })
+  return new Set(entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : [])))
 }

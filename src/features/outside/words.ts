@@ -1,9 +1,6 @@
 import { labelOf } from '../../domain/account.ts'
-import { message, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
-import { itemButton } from '../../slack/table.ts'
-import { dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../../slack/text.ts'
-import type { Message } from '../../slack/web-api.ts'
-import type { Difference, OutsideMessage } from './differences.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../../slack/text.ts'
+import type { Difference, OutsideProblem } from './differences.ts'
 
 const mostListed = 20
 
@@ -26,10 +23,8 @@ function whatWords({ list, name, what, from, to, isGap, since, at }: Difference)
   return mrkdwn`${thing} ${happened} outside Lockkeeper.${gap}`
 }
 
-export function outsideMessage({ words, items }: OutsideMessage): Message {
-  const listed = items.flatMap(({ words: each, button: action }) => {
-    const [opens] = action ? itemButton({ ...action, style: 'danger' }, { id: action.id, text: action.text }) : []
-    return opens ? [sectionWithButton(ownWords(each), opens)] : wholeSection(ownWords(each))
-  })
-  return message([...wholeSection(ownWords(words)), ...listed])
+export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
+  if (problem === 'forged')
+    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't told. Find out who can write to Redis.`
+  return mrkdwn`:warning: The record in Redis for reporting changes outside Lockkeeper was signed with a key that it doesn't have, or is of another version. Changes outside Lockkeeper aren't reported. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To start over, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }

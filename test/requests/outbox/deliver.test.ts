@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
 import type { AlertList } from '../../../src/features/alerts/words.ts'
-import type { OutboxName } from '../../../src/outbox/once.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { reportNames } from '../../../src/record/steps.ts'
 import { encodeFields } from '../../../src/record/store.ts'
@@ -29,7 +28,7 @@ const toThread = 'post to C0OPS00001 below the card'
 const toAda = 'post to U0ADA00001'
 
 /** Records a request that owes one message, and delivers it. Returns what Slack received, and what Redis has of the message then. */
-async function deliverOne(name: OutboxName, { request: more, message, isTooLate, ...options }: Case = {}) {
+async function deliverOne(name: string, { request: more, message, isTooLate, ...options }: Case = {}) {
   const shared = connectTestRedis()
   const { redis, keys } = shared
   const request = requestFor({ facts: moveFacts, state: name === 'card' ? 'waiting' : 'done', ...more })
@@ -66,7 +65,7 @@ describe('under a lease that holds', () => {
     expect(calls).toEqual([toThread])
   })
 
-  test.each<[string, OutboxName, Case, string[]]>([
+  test.each<[string, string, Case, string[]]>([
     ['a card is posted', 'card', { request: { cardTs: undefined } }, [toChannel]],
     ['a card is updated', 'card', {}, ['update']],
     ['a report is posted', 'ended', {}, [toThread]],
@@ -114,7 +113,7 @@ test.each<[string, () => Case, number[]]>([
 })
 
 describe('a process that was suspended until its lease ran out', () => {
-  test.each<[string, OutboxName, Case]>([
+  test.each<[string, string, Case]>([
     ['posts no card', 'card', { request: { cardTs: undefined } }],
     ['updates no card', 'card', {}],
     ['posts no report', 'ended', {}],

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Lease, lease as leaseFrom, type OutboxName, type Settlement, settle as settleIn } from '../../../src/outbox/once.ts'
+import { lease as leaseFrom, settle as settleIn } from '../../../src/outbox/once.ts'
+import type { Lease, Settlement } from '../../../src/record/owed.ts'
 import { owedReports } from '../owed-reports.ts'
 import { minutes } from '../request-for-test.ts'
 import { takeSteps, untilTracking } from '../take-steps.ts'
@@ -19,30 +20,30 @@ async function withUnsentCard() {
   const { id } = request
 
   /** Leases a message. Reports may go before the card, so that a test needs no card. */
-  async function lease(name: OutboxName = 'card'): Promise<Lease> {
+  async function lease(name: string = 'card'): Promise<Lease> {
     const leased = await leaseFrom(app, { id, name }, { isCardRefused: true })
     if (leased.is !== 'leased') throw new Error(`not leased: ${leased.is}`)
     return leased.lease
   }
 
-  const isLeased = async (name: OutboxName, options = {}) => (await leaseFrom(app, { id, name }, options)).is
-  const settle = (name: OutboxName, held: Lease, settlement: Settlement) => settleIn(app, { id, name }, held, settlement)
+  const isLeased = async (name: string, options = {}) => (await leaseFrom(app, { id, name }, options)).is
+  const settle = (name: string, held: Lease, settlement: Settlement) => settleIn(app, { id, name }, held, settlement)
 
   /** Leases a message and settles it. */
-  async function send(name: OutboxName, settlement: Settlement): Promise<Lease> {
+  async function send(name: string, settlement: Settlement): Promise<Lease> {
     const held = await lease(name)
     await settle(name, held, settlement)
     return held
   }
 
   /** Changes what Redis holds of a message. */
-  async function rewrite(name: OutboxName, change: (item: Record<string, number>) => object): Promise<void> {
+  async function rewrite(name: string, change: (item: Record<string, number>) => object): Promise<void> {
     const item = JSON.parse((await redis.hget(keys.record(id), `outbox:${name}`)) ?? '{}')
     await redis.hset(keys.record(id), `outbox:${name}`, JSON.stringify({ ...item, ...change(item) }))
   }
 
   /** Changes the record as if a lease had run out `agoMs` ago. */
-  const letRunOut = (name: OutboxName, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
+  const letRunOut = (name: string, agoMs = 0) => store.now().then((now) => rewrite(name, () => ({ until: now - agoMs })))
 
   const step = async (...names: Parameters<typeof takeSteps>[2][]) => takeSteps(store, id, ...names)
   const owed = () => owedReports({ redis, keys }, id)
@@ -245,7 +246,7 @@ describe('the reports of a request', () => {
     const { app, request, send, step } = await withTracked()
     await send('card', cardShown(4))
     await step('stop-tracking', 'track-again', 'late', 'finish')
-    const leasedNow = async (name: OutboxName) => leaseFrom(app, { id: request.id, name })
+    const leasedNow = async (name: string) => leaseFrom(app, { id: request.id, name })
 
     expect(await leasedNow('ended')).toEqual({ is: 'behind', first: 'late' })
     expect(await leasedNow('late')).toEqual({ is: 'behind', first: 'stopped' })

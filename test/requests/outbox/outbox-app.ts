@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import { expect, vi } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import type { Deadline } from '../../../src/domain/deadline.ts'
+import { senders } from '../../../src/features/index.ts'
 import { moveChange } from '../../../src/features/moves/move-change.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/record/catalog.ts'
@@ -77,6 +78,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       moveTimeoutMs: 900_000,
     },
     ...notFrozen,
+    senders,
     redis,
     keys,
     connections: { prompt: redis },

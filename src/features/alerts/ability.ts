@@ -1,0 +1,15 @@
+import type { Ability } from '../../kit/ability.ts'
+import { takeDelivery } from './alerts.ts'
+import { sendAlerts } from './messages.ts'
+import { createAlertReceiver } from './receiver.ts'
+
+/** Takes alerts on a port of its own, if there is a change that an alert can request. */
+export const takeAlerts: Ability = {
+  senders: { alerts: sendAlerts },
+  ports(app) {
+    const { alerts } = app.config
+    if (!alerts || !app.catalog.changeOfAlerts()) return []
+    return [{ name: 'alertsPort', ...createAlertReceiver(app, alerts, (received, signal) => takeDelivery(app, received, signal)) }]
+  },
+  create: () => ({ commands: [] }),
+}
