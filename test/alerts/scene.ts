@@ -6,6 +6,7 @@ import type { AlertRoute, PolicyRule } from '../../src/domain/policy.ts'
 import { isOpen, openStates, type Request } from '../../src/domain/request.ts'
 import { takeDelivery } from '../../src/features/alerts/alerts.ts'
 import { type Alert, readPayload } from '../../src/features/alerts/payload.ts'
+import { senders } from '../../src/features/index.ts'
 import { requestIdFor } from '../../src/life/submit.ts'
 import type { Submit } from '../../src/messages/form-words.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -209,6 +210,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     lines: { write: ({ fields }) => void errors.push(fields.error) },
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
     notices: new Map(),
+    senders,
     submit: submit as Submit,
   })
 

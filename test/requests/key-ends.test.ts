@@ -8,6 +8,7 @@ import { currentSpender, inLane } from '../../src/domain/lane.ts'
 import type { List } from '../../src/domain/list.ts'
 import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
+import { senders } from '../../src/features/index.ts'
 import { tendKeyEnds } from '../../src/features/keys/end-work.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../src/features/keys/ends.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
@@ -104,6 +105,7 @@ function startKeys() {
       config: { ...jobs.app.config, signsWithApiKey: false },
       slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,
       notices: new Map(),
+      senders,
       log: {
         error: ({ code }: { code: string }) => void jobs.said.push(code),
         warn: ({ code }: { code: string }) => void jobs.said.push(code),

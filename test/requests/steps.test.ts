@@ -242,7 +242,7 @@ describe('the code', () => {
     expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
 
     // Some names are chosen before the call. After `===`, `case` and `to:`, the same words are outcomes and rights.
-    const takers = files.filter(({ file }) => /^(?:requests|inbound)[\\/]/.test(file))
+    const takers = files.filter(({ file }) => /^(?:record|life|buttons|features)[\\/]/.test(file))
     const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
     expect(stepNames.filter((name) => !named.has(name))).toEqual([])
   })
