@@ -67,5 +67,5 @@ test('/status names what the bot lacks until it is back, and no replica is taken
   await expect.poll(() => bots.log.filter((line) => line.includes('"A check passes again"'))).toHaveLength(7)
   const failed = bots.log.filter((line) => line.includes('"A check failed"')).map((line) => JSON.parse(line).problem)
   // That of the account API is another one while Redis is away, and then perhaps the first again.
-  expect(new Set(failed.filter((problem) => /^The account API|^Slack/.test(problem))).size).toBe(2)
+  expect(new Set(failed.filter((problem) => /^Returned an error|^Slack/.test(problem))).size).toBe(2)
 })
