@@ -16,7 +16,7 @@ import { readJson } from '../slack/payloads.ts'
 import { alternatives, capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, truncate } from '../slack/text.ts'
 import { withoutMention } from '../slack/typed-words.ts'
 import type { Message } from '../slack/web-api.ts'
-import { formButtons, formOf, openMeantForm } from './forms.ts'
+import { formButtons, formOf, openMeantForm } from './open-forms.ts'
 
 /** The command for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in others *because* is an ordinary word. */
 export function commandNamed(commands: Command[], words: string[]): { name: string; takesReason: boolean } {

@@ -5,7 +5,7 @@ import { type Approval, childIdOf, type Decision, holdOf, type Request, resource
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
-import { type CardButtonId, cardButtons, heldBriefly } from '../messages/words.ts'
+import { type CardButtonId, cardButtons, heldBriefly } from '../messages/request-words.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
 import { firstReminderAt, type StepData, type StepResult } from '../record/store.ts'

@@ -5,7 +5,7 @@ import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mr
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
 import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
-import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
+import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './request-words.ts'
 
 export interface HomeEntry {
   card: CardView

@@ -33,7 +33,7 @@ import {
   timeTaken,
   timeTakenWords,
   whoIsIn,
-} from './words.ts'
+} from './request-words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */

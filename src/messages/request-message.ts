@@ -51,7 +51,7 @@ import {
   timeTakenWords,
   whoIsAsked,
   whoIsIn,
-} from './words.ts'
+} from './request-words.ts'
 
 /** What the messages about a request are made from: its message, details, reports, and the Home tab. */
 export interface CardView {

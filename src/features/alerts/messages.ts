@@ -6,7 +6,7 @@ import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/
 import type { Lease, Owed, Settlement } from '../../record/owed.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { readJson } from '../../slack/payloads.ts'
-import { AlertList, alertList } from './words.ts'
+import { AlertList, alertList } from './alert-list.ts'
 
 /** The message shows when its alerts resolve for as long as this, in ms. */
 export const listedMs = 7 * 24 * 3_600_000
