@@ -8,15 +8,8 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
 import { counted } from '../messages/refusals.ts'
-import {
-  approveCallbackId,
-  breakGlassCallbackId,
-  cardButtons,
-  moreOnHome,
-  refreshHome,
-  rejectCallbackId,
-} from '../messages/request-words.ts'
 import { renderDetails } from '../outbox/render.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'

@@ -28,14 +28,12 @@ import {
   unlinked,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
+import { buttonValue, type CardButton, cardButtons, retryLabel } from './button-ids.ts'
 import { type ItemView, isPartlyDone, itemBlocks, movedCount, notesOnDone, progress, unsentWords } from './items.ts'
 import { endingWords, isDistrusted } from './refusals.ts'
 import {
   alertWords,
   approvedBy,
-  buttonValue,
-  type CardButton,
-  cardButtons,
   emergenciesIn,
   emergencyReason,
   endMarks,
@@ -44,7 +42,6 @@ import {
   type LinkedRequest,
   pastWords,
   relatedWords,
-  retryLabel,
   ruleWords,
   shortId,
   stateWords,

@@ -39,15 +39,8 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import {
-  approveCallbackId,
-  breakGlassCallbackId,
-  heldWords,
-  rejectCallbackId,
-  relatedWords,
-  scheduleWords,
-  stateWords,
-} from './request-words.ts'
+import { approveCallbackId, breakGlassCallbackId, rejectCallbackId } from './button-ids.ts'
+import { heldWords, relatedWords, scheduleWords, stateWords } from './request-words.ts'
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { moveForm } from '../../src/features/moves/ip-move.ts'
 import { actionIdOf } from '../../src/kit/change-form.ts'
-import { cardButtons } from '../../src/messages/request-words.ts'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
 import type { RawRequest } from '../sandbox/slack/slack.ts'
