@@ -19,21 +19,10 @@ import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
-import {
-  approveForm,
-  type ChangeForms,
-  emergencyForm,
-  fillAgain,
-  fillRetry,
-  fillReverse,
-  formAgain,
-  openReject,
-  requestOfClick,
-  submitApprove,
-  submitBreakGlass,
-  submitReject,
-} from './decision-forms.ts'
+import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
+import { approveForm, emergencyForm, openReject, submitApprove, submitBreakGlass, submitReject } from './decision-forms.ts'
 import type { Home } from './home.ts'
+import { requestOfClick } from './request-of-click.ts'
 
 export interface FeatureHandlers {
   commands: Command[]

@@ -1,82 +1,23 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { formMetadata, refuseForm } from '../bolt/open-forms.ts'
-import { type ButtonDenial, isMachine, type Origin } from '../domain/approval.ts'
-import { noteRequest } from '../domain/lane.ts'
-import { type ChangeKind, longestReason, visibleReason } from '../domain/policy.ts'
+import { refuseForm } from '../bolt/open-forms.ts'
+import type { Origin } from '../domain/approval.ts'
+import { longestReason, visibleReason } from '../domain/policy.ts'
 import { isSentence } from '../domain/reason.ts'
-import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
-import { utcTime } from '../domain/text.ts'
+import type { Request, Waits } from '../domain/request.ts'
+import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, mayDecide, reject } from '../life/decide.ts'
-import { changedSince, doneInput } from '../life/history.ts'
-import { belongsTo, cardButtons, readButton, retryLabel } from '../messages/button-ids.ts'
-import { alreadyChanged, counted, tooLate, unverifiedDescription } from '../messages/refusals.ts'
-import { passesWords, subjectWords } from '../messages/request-words.ts'
-import { breakGlassForm, heldApprovalForm, rejectForm, tooLongReason, urgencyBlockId, urgent } from '../messages/submit-words.ts'
-import { onDistrusted } from '../outbox/operators.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/button-ids.ts'
+import { counted } from '../messages/refusals.ts'
+import { heldWords, passesWords } from '../messages/request-words.ts'
+import { tooLongReason } from '../messages/submit-words.ts'
 import { holdsIfApproved } from '../rights/times.ts'
-import { notice, reasonBlockId, reasonIn } from '../slack/blocks.ts'
-import { Refusal } from '../slack/errors.ts'
-import { type Answer, type Click, type FormHandler, handlerOf, type Submission, type SubmissionAnswer } from '../slack/interactions.ts'
-import { type Metadata, readMetadata } from '../slack/payloads.ts'
+import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
+import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { checkboxes, radioButtons } from '../slack/pickers.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-
-/** What a form is filled with. */
-export interface Filling {
-  input: unknown
-  facts: unknown
-  reason: string | undefined
-  /** Default: the title of an empty form. */
-  title?: string | undefined
-  /** Shown on top: why the form opened. */
-  problem?: Mrkdwn | undefined
-}
-
-export type FilledForm = (metadata: string, filling: Filling) => ModalView
-
-/** The form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command. */
-export interface ChangeForms {
-  filled: FilledForm
-  /** Reads the account, and renders the same with what can be requested now. It replaces the filled form once that is open. */
-  fresh?: ((...content: Parameters<FilledForm>) => Promise<ModalView>) | undefined
-}
-
-/** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
-export function requestOfClick(app: App, click: Click): Promise<Request> {
-  const { value, origin, answer, actionId: at, onHome, messageTs } = click
-  const isThere = ({ origin: { channelId }, cardTs }: Request) =>
-    onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
-  return requireRequest(app, { value, origin, answer, at }, isThere)
-}
-
-/** A click or a form that was sent. `at`: the id of the button or the form. */
-type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
-
-/** Reads the request of a button's value. Throws a Refusal if it is none that Lockkeeper wrote. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
-async function requireRequest(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
-  const { store, signatures, catalog, slack } = app
-  const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
-  const button = readButton(value)
-  if (!button) throw await refused('foreign-button')
-  const request = await store.find(button.id)
-  if (!request) throw await refused('unknown-request')
-  if (!belongsTo(button, request)) throw await refused('foreign-button', request)
-  noteRequest(request.id)
-  const verdict = signatures.verifyRecord(request)
-  if (isThere(request)) {
-    const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
-    answer.about(verdict === 'genuine' ? subject : boldPhrase(unverifiedDescription(request).title))
-  }
-  if (verdict === 'unknown-key') throw await refused('unknown-key', request)
-  if (verdict !== 'genuine') {
-    void onDistrusted(app, request, { code: 'record-changed' })
-    throw await refused('record-changed', request)
-  }
-  // During an update, another version of Lockkeeper may have posted the card.
-  if (!catalog.openIfFit(request)) throw await refused('other-version', request)
-  if (!isThere(request)) throw await refused('stale-card', request)
-  return request
-}
+import { requestOfClick, requireRequest } from './request-of-click.ts'
 
 /** *Reject* opens the form that asks for the reason. */
 export function openReject(app: App): FormHandler<Click> {
@@ -166,99 +107,84 @@ async function readDecision(
   return { request, reason, problem: reason === '' ? missing : tooLong, again }
 }
 
-/** What an ended request offers to request: the content of a form, and the earlier request that it names. */
-type FillAgain = (app: App, request: Request, userId: string) => Again | Promise<Again>
-
-interface Again {
-  filling: Filling
-  start?: string | undefined
-  metadata: Pick<Metadata, 'undoes' | 'repeats'>
+// The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
+export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  return modal({
+    callbackId: rejectCallbackId,
+    title: 'Reject request',
+    submit: 'Reject',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(boldPhrase(title)),
+      reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
+    ],
+  })
 }
 
-/** A button of an ended request. The person who sends the form is the requester, and it needs approval like any other. */
-export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill: FillAgain): FormHandler<Click> {
-  async function opened(click: Click) {
-    const request = await requestOfClick(app, click)
-    const { channelId, command } = request.origin
-    // The request of the person who clicked, in the channel and with the command of the earlier one.
-    return { request, origin: { ...click.origin, channelId, command } }
-  }
+export const urgencyBlockId = 'urgency'
+export const urgent = 'urgent'
 
-  /** Returns what the form shows, as its arguments. */
-  async function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Promise<Parameters<FilledForm>> {
-    const { filling, start, metadata } = await fill(app, request, origin.userId)
-    const terms = app.access.ruleOf(request)?.reason[0]
-    return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
-  }
-
-  return {
-    form: async (click) => {
-      const { request, origin } = await opened(click)
-      // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
-      // can be sent before a refusal replaces it.
-      if (click.onHome) await app.access.gate(origin, request.kind, 'channel-chosen')
-      const form = handlerOf(forms, request.kind)
-      if (!form) throw new Refusal('not-from-here', cannot)
-      return form.filled(...(await contentOf(request, origin, click.responseUrl)))
-    },
-    allow: async (click) => {
-      const { request, origin } = await opened(click)
-      await app.access.gate(origin, request.kind, 'opened')
-    },
-    fill: async (click) => {
-      const { request, origin } = await opened(click)
-      return handlerOf(forms, request.kind)?.fresh?.(...(await contentOf(request, origin, click.responseUrl)))
-    },
-  }
+/** `held`: what would hold the request. `passes`: what an emergency approval passes, if the rule allows one. `isUrgent`: that is chosen. */
+interface HeldApproval {
+  held: Waits | undefined
+  passes: Mrkdwn | undefined
+  isUrgent: boolean
 }
 
-const cannot = mrkdwn`This can't be requested from here. Use the command.`
-
-/** *Request again*: the same change, also at the same time if that is still ahead. */
-export const fillAgain: FillAgain = (app, request) => {
-  const { change, input, facts } = app.catalog.open(request)
-  const title = request.undoes && change.reverse?.(input, facts)?.label
-  const { start = 0 } = request
-  return {
-    filling: { input, facts, reason: reasonAgain(request), title },
-    start: start > Date.now() ? utcTime(start) : undefined,
-    metadata: repeating(app, request),
-  }
+export function heldApprovalForm(
+  { held, passes, isUrgent }: HeldApproval,
+  metadata: Metadata,
+  title: Phrase,
+  problem?: Mrkdwn,
+  entered?: string,
+): ModalView {
+  const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
+  const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
+  const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
+  return modal({
+    callbackId: approveCallbackId,
+    title: held ? 'Approve a held change' : 'Approve',
+    submit: 'Approve',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(
+        mrkdwn`${boldPhrase(title)}\n:hourglass_flowing_sand: ${words}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
+      ),
+      ...(passes
+        ? [
+            input({
+              blockId: urgencyBlockId,
+              label: 'Approval',
+              element: radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait),
+            }),
+            reasonInput(entered, "For an emergency approval: a sentence that says why this can't wait. The channel reads it.", {
+              multiline: true,
+            }),
+          ]
+        : []),
+    ],
+  })
 }
 
-/** *Move back* and the like: the change that undoes it. */
-export const fillReverse: FillAgain = async (app, request, userId) => {
-  if (!canReverse(request)) throw tooLate(request, userId)
-  const later = await changedSince(app, request)
-  if (later)
-    throw new Refusal('changed-since', alreadyChanged(app.catalog.titleOf(later), { id: later.id, link: app.slack.identity.linkTo(later) }))
-  const { change, input, latest } = app.catalog.open(request)
-  const back = change.reverse?.(doneInput(request, change, input), latest)
-  if (!back) throw new Refusal('not-from-here', cannot)
-  const { label: title, ...content } = back
-  return { filling: { ...content, reason: undefined, title }, metadata: { undoes: linked(app, request) } }
-}
-
-/** *Retry the rest*: what did not succeed. */
-export const fillRetry: FillAgain = (app, request, userId) => {
-  const { change, input, facts } = app.catalog.open(request)
-  const rest = restOf(request.items ?? []).map(({ id }) => id)
-  if (isOpen(request.state) || !change.items || rest.length === 0) throw tooLate(request, userId)
-  const filling = { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel }
-  return { filling, metadata: repeating(app, request) }
-}
-
-/** If the repeated request was to undo another one, the new one undoes that one, too. */
-function repeating(app: App, request: Request): Pick<Metadata, 'undoes' | 'repeats'> {
-  const { undoes } = request
-  return { repeats: linked(app, request), undoes: undoes && linked(app, { id: undoes.id, origin: undoes, cardTs: undoes.cardTs }) }
-}
-
-function linked({ slack }: App, request: Parameters<App['slack']['identity']['linkTo']>[0] & { id: string }) {
-  return { id: request.id, link: slack.identity.linkTo(request) }
-}
-
-/** What an alert gave as the reason may no longer be true when a person requests it again. */
-function reasonAgain({ origin, reason }: Request): string | undefined {
-  return isMachine(origin) ? undefined : reason
+/** `passes`: what would hold the request now. */
+export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
+  return modal({
+    callbackId: breakGlassCallbackId,
+    title: 'Emergency approval',
+    submit: 'Approve alone',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(words),
+      reasonInput(entered, "Why can't this wait for an approver?", { optional: false, multiline: true }),
+      input({
+        blockId: 'confirmed',
+        label: 'Confirm',
+        element: checkboxes('confirmed', [option({ text: 'I approve my own request', value: 'yes' })], []),
+      }),
+    ],
+  })
 }

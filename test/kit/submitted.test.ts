@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../src/bolt/errors.ts'
-import type { Filling } from '../../src/buttons/decision-forms.ts'
+import type { Filling } from '../../src/buttons/again-forms.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, UserError } from '../../src/domain/errors.ts'
 import { submitTyped } from '../../src/kit/change-feature.ts'
 import { type Form, submitForm, text } from '../../src/kit/change-form.ts'
