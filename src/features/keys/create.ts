@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { requireUncut, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { wrongUsage } from '../../bolt/router.ts'
+import { wrongUsage } from '../../bolt/help.ts'
 import {
   accessFacts,
   fullAccessFromEverywhere,
