@@ -5,7 +5,9 @@ import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mr
 import { cardButtons, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
+import { type CardView, prefixOf } from './request-content.ts'
+import { cardActions, cardBody, cardRest } from './request-message.ts'
+import { deadlineWords, statusLine } from './request-status.ts'
 import { scheduleWords, whoIsAsked } from './request-words.ts'
 
 export interface HomeEntry {

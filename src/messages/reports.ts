@@ -21,7 +21,8 @@ import {
 } from '../slack/text.ts'
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import { isDistrusted } from './refusals.ts'
-import { type CardView, outcomeOf } from './request-message.ts'
+import type { CardView } from './request-content.ts'
+import { outcomeOf } from './request-outcome.ts'
 import {
   approvedBy,
   emergenciesIn,
