@@ -16,7 +16,7 @@ import {
 } from '../slack/interactions.ts'
 import { type Received, readMetadata } from '../slack/payloads.ts'
 import { explain } from './errors.ts'
-import { openForm } from './forms.ts'
+import { openForm } from './open-forms.ts'
 import {
   type Handlers,
   hasToken,

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { formMetadata, formOpeners, openForm } from '../bolt/forms.ts'
+import { formMetadata, formOpeners, openForm } from '../bolt/open-forms.ts'
 import type { Handlers } from '../bolt/read-interactions.ts'
 import { pageButtons } from '../bolt/router.ts'
 import type { Origin } from '../domain/approval.ts'
@@ -8,8 +8,8 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
 import { counted } from '../messages/refusals.ts'
-import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/words.ts'
 import { renderDetails } from '../outbox/render.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
@@ -19,21 +19,10 @@ import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
+import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
+import { approveForm, emergencyForm, openReject, submitApprove, submitBreakGlass, submitReject } from './decision-forms.ts'
 import type { Home } from './home.ts'
-import {
-  approveForm,
-  type ChangeForms,
-  emergencyForm,
-  fillAgain,
-  fillRetry,
-  fillReverse,
-  formAgain,
-  openReject,
-  requestOfClick,
-  submitApprove,
-  submitBreakGlass,
-  submitReject,
-} from './request-forms.ts'
+import { requestOfClick } from './request-of-click.ts'
 
 export interface FeatureHandlers {
   commands: Command[]

@@ -2,16 +2,16 @@ import type { ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { problemIn } from '../bolt/errors.ts'
-import { fillForm, formMetadata, openForm } from '../bolt/forms.ts'
-import { wrongUsage } from '../bolt/router.ts'
+import { wrongUsage } from '../bolt/help.ts'
+import { fillForm, formMetadata, openForm } from '../bolt/open-forms.ts'
+import type { FilledForm, Filling } from '../buttons/again-forms.ts'
 import type { ItemAction } from '../buttons/clicks.ts'
-import type { FilledForm, Filling } from '../buttons/request-forms.ts'
 import type { Requester } from '../domain/approval.ts'
 import { type Change, type ForMachines, OfferedThing, type ThingKind } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { StartRefused, startOf } from '../life/submit.ts'
-import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/form-words.ts'
+import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/submit-words.ts'
 import { ReasonRequired } from '../rights/access.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
@@ -21,7 +21,6 @@ import { readJson, readMetadata } from '../slack/payloads.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import { readNames } from '../slack/typed-words.ts'
 import type { Ability, Feature, OwnAbility } from './ability.ts'
-import type { Findings } from './findings.ts'
 import {
   actionIdOf,
   type Entered,
@@ -35,7 +34,8 @@ import {
   offerChoices,
   submitForm,
   updateForm,
-} from './form.ts'
+} from './change-form.ts'
+import type { Findings } from './findings.ts'
 import { seenBy } from './seen.ts'
 import { type AnyThing, askWhichOne, findOption, findTyped, type Namesakes, optionById, suggesting } from './thing.ts'
 

@@ -1,16 +1,15 @@
 import type { PlainTextOption } from '@slack/web-api'
 import { nothingIfAbsent, requireUncut, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
-import { withSuggestions } from '../bolt/router.ts'
 import { isUnanswered, UnknownName } from '../domain/errors.ts'
 import type { List } from '../domain/list.ts'
-import { inNaturalOrder, sameName } from '../domain/text.ts'
+import { inNaturalOrder, sameName, suggestNames } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
-import { choiceWords, type TypedChoice, whichOne } from '../messages/form-words.ts'
+import { choiceWords, type TypedChoice, whichOne } from '../messages/submit-words.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, noticeOptions, offer, preset } from '../slack/pickers.ts'
-import { type Mrkdwn, mrkdwn, nameWords } from '../slack/text.ts'
+import { alternatives, code, type Mrkdwn, mrkdwn, nameWords, truncate } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** An item of which perhaps only the id is known. */
@@ -186,4 +185,32 @@ export async function optionById<Item extends { id: string }>(app: App, thing: T
   )
   const item = list?.items.find((each) => each.id === id)
   return preset({ text: (item && thing.nameOf(item)) ?? id, value: id })
+}
+
+/** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
+interface NameSource {
+  names: () => Promise<(string | undefined)[]>
+  list: string
+}
+
+/** The longest wait for suggestions. The answer is right without them. */
+const suggestWithinMs = 2_000
+
+function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
+  const known = names.filter((name) => name !== undefined)
+  const near = suggestNames(known, typed).map(nameWords)
+  const shown = nameWords(truncate(typed, 80, 'plain'))
+  return mrkdwn`No ${what} ${shown}. ${near.length > 0 ? mrkdwn`Did you mean ${alternatives(near)}?` : mrkdwn`See ${code(list)}.`}`
+}
+
+/** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources`: by kind of thing. */
+export async function withSuggestions<T>(work: Promise<T>, sources: Record<string, NameSource>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const source = error instanceof UnknownName ? sources[error.what] : undefined
+    if (!(error instanceof UnknownName) || !source) throw error
+    const names = await withinOr(suggestWithinMs, source.names(), []).catch(() => [])
+    throw new Refusal('unknown-name', unknownName(error, names, source.list))
+  }
 }

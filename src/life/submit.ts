@@ -16,6 +16,9 @@ import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
+import { type CommonFinding, explain } from '../messages/refusals.ts'
+import { fitsOnCard } from '../messages/request-message.ts'
+import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {
   heldByUnreadable,
   othersAreOpen,
@@ -25,10 +28,7 @@ import {
   tooLongReason,
   tooManyLately,
   tooManyUndecided,
-} from '../messages/form-words.ts'
-import { type CommonFinding, explain } from '../messages/refusals.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
-import { namesOfApprovers, refusedCard } from '../messages/words.ts'
+} from '../messages/submit-words.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'

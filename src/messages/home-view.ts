@@ -2,10 +2,13 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
+import { cardButtons, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
 import { unreadableRequests } from './refusals.ts'
-import { type CardView, cardActions, cardBody, cardRest, deadlineWords, prefixOf, statusLine } from './request-message.ts'
-import { cardButtons, moreOnHome, refreshHome, scheduleWords, whoIsAsked } from './words.ts'
+import { type CardView, prefixOf } from './request-content.ts'
+import { cardActions, cardBody, cardRest } from './request-message.ts'
+import { deadlineWords, statusLine } from './request-status.ts'
+import { scheduleWords, whoIsAsked } from './request-words.ts'
 
 export interface HomeEntry {
   card: CardView

@@ -2,7 +2,7 @@ import { errors } from '../domain/codes.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
 import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
-import { emergenciesIn } from './words.ts'
+import { emergenciesIn } from './request-words.ts'
 
 export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
   return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}): ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows.`

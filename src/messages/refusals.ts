@@ -8,7 +8,7 @@ import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, Refusal, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
 import { unreadableFreeze } from './freezes.ts'
-import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './words.ts'
+import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './request-words.ts'
 
 const effects = {
   'not-sent': 'Nothing was changed.',

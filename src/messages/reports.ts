@@ -21,7 +21,8 @@ import {
 } from '../slack/text.ts'
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import { isDistrusted } from './refusals.ts'
-import { type CardView, outcomeOf } from './request-message.ts'
+import type { CardView } from './request-content.ts'
+import { outcomeOf } from './request-outcome.ts'
 import {
   approvedBy,
   emergenciesIn,
@@ -33,7 +34,7 @@ import {
   timeTaken,
   timeTakenWords,
   whoIsIn,
-} from './words.ts'
+} from './request-words.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */

@@ -4,7 +4,7 @@ import { AccountLimitError, ApiError, isKeyRefused, isRefusal, StoreUnavailableE
 import { currentRequest } from '../domain/lane.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { distrusted, lostRecord, outdated, unannounced, undeliverable } from '../messages/operator-notices.ts'
-import { refusedKey } from '../messages/words.ts'
+import { refusedKey } from '../messages/request-words.ts'
 import { likenessOf } from '../ops/log.ts'
 import { forgeries } from '../ops/metrics.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'

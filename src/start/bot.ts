@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { createBolt } from '../bolt/app.ts'
-import { formButtons } from '../bolt/forms.ts'
 import { listen } from '../bolt/listen.ts'
+import { formButtons } from '../bolt/open-forms.ts'
 import { gatherHandlers } from '../buttons/clicks.ts'
 import { createHome } from '../buttons/home.ts'
 import { plainWords } from '../checks/check.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readPayload, reasonOf, sourceOf } from '../../src/features/alerts/payload.ts'
-import { alertWords } from '../../src/messages/words.ts'
+import { alertWords } from '../../src/messages/request-words.ts'
 import type { WireAlert } from '../journeys/alerts-world.ts'
 import { arrange, down, route, server } from './scene.ts'
 

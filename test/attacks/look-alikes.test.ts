@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../src/account/objects.ts'
-import { checkMove, moveWords, namesakeWarnings } from '../../src/features/moves/move.ts'
+import { checkMove, moveWords, namesakeWarnings } from '../../src/features/moves/move-checks.ts'
 
 const project = { id: 'proj_1', name: 'Storefront', slug: 'storefront' }
 const site = { id: 'loc_1', name: 'Ashburn', slug: 'ASH' }

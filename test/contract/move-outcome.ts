@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { type MoveFacts, moveFindings, moveWords } from '../../src/features/moves/move.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
+import { type MoveFacts, moveFindings, moveWords } from '../../src/features/moves/move-checks.ts'
 import { accountOf, inputOf } from './account.ts'
 import { type MoveObjects, names, unknownMembersOf, visibleReasons } from './visible.ts'
 

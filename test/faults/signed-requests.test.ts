@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { cardButtons } from '../../src/messages/words.ts'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import {
   ops,
   patchesOf,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { buttonValue } from '../../src/messages/words.ts'
+import { buttonValue } from '../../src/messages/button-ids.ts'
 import { openRecords } from '../journeys/records.ts'
 import { forgetLists, ops, people, requestMove, startWorld, untilShown } from '../journeys/world.ts'
 import { evilMarkup, evilPrivateMarkup, garbageAnswer, garbageRequest, statusFor } from './garbage-payloads.ts'

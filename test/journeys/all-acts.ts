@@ -1,6 +1,6 @@
 import { commandNamed } from '../../src/bolt/router.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { buttonValue } from '../../src/messages/words.ts'
+import { buttonValue } from '../../src/messages/button-ids.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { parseWords } from '../../src/slack/typed-words.ts'

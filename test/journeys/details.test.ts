@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cardButtons } from '../../src/messages/words.ts'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import { people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 const details = { action: { action_id: cardButtons.details } }

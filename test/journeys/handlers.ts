@@ -1,4 +1,4 @@
-import { cardButtons } from '../../src/messages/words.ts'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import type { Bot } from '../../src/start/bot.ts'
 
 /** Watches the handlers of commands and of the buttons of cards. `handled` resolves with what one made of it, by its trigger. It must reach one. */

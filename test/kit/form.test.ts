@@ -2,7 +2,18 @@ import type { KnownBlock } from '@slack/web-api'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { CheckFailed } from '../../src/domain/errors.ts'
-import { actionIdOf, type Form, filledView, formForItem, formView, oneOf, pick, submitForm, text, updateForm } from '../../src/kit/form.ts'
+import {
+  actionIdOf,
+  type Form,
+  filledView,
+  formForItem,
+  formView,
+  oneOf,
+  pick,
+  submitForm,
+  text,
+  updateForm,
+} from '../../src/kit/change-form.ts'
 import { elasticIps, servers } from '../../src/kit/things.ts'
 import { option } from '../../src/slack/blocks.ts'
 import type { Click, Submission } from '../../src/slack/interactions.ts'

@@ -1,5 +1,5 @@
 import { phrase } from '../../src/domain/text.ts'
-import type { CardView } from '../../src/messages/request-message.ts'
+import type { CardView } from '../../src/messages/request-content.ts'
 import { description, requestFor, ruleFor } from '../requests/request-for-test.ts'
 
 /** What the card of Ada's request is made from. */

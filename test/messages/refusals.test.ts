@@ -7,9 +7,8 @@ import type { Request } from '../../src/domain/request.ts'
 import { keyFindings } from '../../src/features/keys/change.ts'
 import { newKeyFindings } from '../../src/features/keys/create.ts'
 import { evacuationFindings } from '../../src/features/moves/evacuation.ts'
-import { type MoveFinding, moveFindings, moveWords } from '../../src/features/moves/move.ts'
+import { type MoveFinding, moveFindings, moveWords } from '../../src/features/moves/move-checks.ts'
 import { renameFindings } from '../../src/features/vm-rename.ts'
-import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/form-words.ts'
 import { damagedAudit, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../src/messages/operator-notices.ts'
 import {
   type CommonFinding,
@@ -19,7 +18,8 @@ import {
   CommonFinding as schemaOfCommon,
   tooLate,
 } from '../../src/messages/refusals.ts'
-import { whoApproves } from '../../src/messages/words.ts'
+import { whoApproves } from '../../src/messages/request-words.ts'
+import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/submit-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { terms } from '../domain/people-for-test.ts'
 import { description, requestedAt, requestFor } from '../requests/request-for-test.ts'

@@ -1,5 +1,5 @@
 import type { Request } from '../../src/domain/request.ts'
-import { buttonValue, cardButtons } from '../../src/messages/words.ts'
+import { buttonValue, cardButtons } from '../../src/messages/button-ids.ts'
 import type { Bot } from '../../src/start/bot.ts'
 import { observeHandlers } from '../journeys/handlers.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cardButtons } from '../../src/messages/words.ts'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import { type NextStep, nextStep, requestsIn, stageButtons, waitingFor, waitingWords } from '../sandbox/page/requests.ts'
 import type { Message, Person } from '../sandbox/page/shapes.ts'
 import { nimbusWorks } from '../sandbox/slack/workspace.ts'

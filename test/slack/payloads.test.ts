@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { formMetadata } from '../../src/bolt/forms.ts'
+import { formMetadata } from '../../src/bolt/open-forms.ts'
 import { enteredIn, readMetadata, schemas, writeMetadata } from '../../src/slack/payloads.ts'
 import { fakeApp } from '../fake-app.ts'
 

@@ -1,6 +1,6 @@
 import type { Ability } from '../../kit/ability.ts'
+import { sendAlerts } from './alert-list.ts'
 import { takeDelivery } from './alerts.ts'
-import { sendAlerts } from './messages.ts'
 import { createAlertReceiver } from './receiver.ts'
 
 /** Takes alerts on a port of its own, if there is a change that an alert can request. */

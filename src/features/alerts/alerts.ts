@@ -7,7 +7,7 @@ import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/pol
 import { isOpen, type Request } from '../../domain/request.ts'
 import { unlessAborted } from '../../domain/within.ts'
 import { type CommonFinding, endingWords, explain } from '../../messages/refusals.ts'
-import { whoIsIn } from '../../messages/words.ts'
+import { whoIsIn } from '../../messages/request-words.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { owedMs, oweFacts } from '../../outbox/once.ts'
 import { onApiError } from '../../outbox/operators.ts'
@@ -16,6 +16,7 @@ import { stepOf } from '../../record/steps.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { isRefused, toUserWords } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
+import { nameOfAlert } from './alert-list.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './payload.ts'
 import { forgedProposal } from './refusals.ts'
 import { type EvacuationServers, type FoundServer, findAlerted } from './servers.ts'
@@ -32,7 +33,6 @@ import {
   owesList,
   resolves,
 } from './state.ts'
-import { nameOfAlert } from './words.ts'
 
 /** `unmatched`: no entry of the policy is for it. `duplicate`: handled before. `delayed`: its sender repeats it. */
 export const alertOutcomes = ['received', 'proposed', 'duplicate', 'resolved', 'unmatched', 'refused', 'delayed'] as const

@@ -6,8 +6,8 @@ import type { AlertRoute } from '../../domain/policy.ts'
 import { someOf } from '../../domain/text.ts'
 import { findServers } from '../../kit/things.ts'
 import { code, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../../slack/text.ts'
+import { nameOf } from './alert-list.ts'
 import { type Labels, nameIn } from './payload.ts'
-import { nameOf } from './words.ts'
 
 export interface FoundServer {
   id: string

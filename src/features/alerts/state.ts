@@ -7,9 +7,8 @@ import { memberOf } from '../../outbox/once.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { readScripts, scriptsOf } from '../../redis/scripts.ts'
 import { readJson } from '../../slack/payloads.ts'
-import { listedMs } from './messages.ts'
+import { type AlertList, listedMs, nameOfAlert } from './alert-list.ts'
 import type { Alert } from './payload.ts'
-import { type AlertList, nameOfAlert } from './words.ts'
 
 /** What all processes know of alerts. An alert here is one outage: its labels and when it began. Every change is one script. */
 const run = scriptsOf(readScripts(import.meta.url, ['alert-fires', 'alert-joins', 'alert-resolves', 'alerts-listed']))

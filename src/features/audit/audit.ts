@@ -8,9 +8,9 @@ import type { Listing } from '../../slack/listing.ts'
 import { createOneAtATime } from '../../slack/one-at-a-time.ts'
 import type { Details } from '../../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text.ts'
+import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './entry-words.ts'
 import { isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
 import { findStories, readStory, type Story } from './stories.ts'
-import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './words.ts'
 
 export const showAudit: OwnAbility = {
   create: (app) => {

@@ -1,7 +1,7 @@
 import type { FoundEntry } from '../../audit/find.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { grantWords, pastWords, ruleWords } from '../../messages/words.ts'
+import { grantWords, pastWords, ruleWords } from '../../messages/request-words.ts'
 import { itemStateOf } from '../../record/children.ts'
 import { stateOfAct } from '../../record/steps.ts'
 import { option } from '../../slack/blocks.ts'
@@ -20,7 +20,6 @@ import {
   quotation,
   toPlainText,
 } from '../../slack/text.ts'
-import type { Story } from './stories.ts'
 import {
   attemptWords,
   causesInWords,
@@ -31,7 +30,8 @@ import {
   whyRefused,
   whyUnverified,
   wordsOfAct,
-} from './words.ts'
+} from './entry-words.ts'
+import type { Story } from './stories.ts'
 
 /** A row of the list: a request, or an entry without one. */
 interface AuditRow {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { requireUncut, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { wrongUsage } from '../../bolt/router.ts'
+import { wrongUsage } from '../../bolt/help.ts'
 import {
   accessFacts,
   fullAccessFromEverywhere,
@@ -19,8 +19,8 @@ import { type Change, type Preflight, type PreflightOptions, RetractedBecause, r
 import { UserError } from '../../domain/errors.ts'
 import { phrase } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
+import { type Form, oneOf, text } from '../../kit/change-form.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
-import { type Form, oneOf, text } from '../../kit/form.ts'
 import { apiKeys, keyNamesakes } from '../../kit/things.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'

@@ -6,7 +6,9 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
 import type { App } from '../../app.ts'
-import { type Caller, IdempotencyKey, inLaneOf, type Operation, problemOf, withoutEmpty } from './operations.ts'
+import { IdempotencyKey } from './idempotency.ts'
+import { type Caller, inLaneOf, type Operation, withoutEmpty } from './operations.ts'
+import { problemOf } from './problems.ts'
 
 const instructions =
   'Lockkeeper changes an infrastructure account. You propose, and where the policy asks for it, people approve in Slack: nobody else can. Propose one change, tell your user what its message says, and read the request until it has ended. Never propose the same change again while it is open.'

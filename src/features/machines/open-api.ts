@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { IdempotencyKey, type Operation } from './operations.ts'
+import { IdempotencyKey } from './idempotency.ts'
+import type { Operation } from './operations.ts'
 
 /** As in `problem`. */
 const ProblemDetails = z.object({

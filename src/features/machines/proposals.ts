@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../../app.ts'
 import { hasToken, tokenAdvice } from '../../bolt/read-interactions.ts'
@@ -9,10 +9,10 @@ import type { Request } from '../../domain/request.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { NotSeen, seenBy } from '../../kit/seen.ts'
 import { requestIdFor, StartRefused } from '../../life/submit.ts'
-import { guardStore } from '../../redis/connect.ts'
 import { ReasonRequired } from '../../rights/access.ts'
 import { isRefused, nothingRequested, notRequested, Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn, nameWords, ownWords } from '../../slack/text.ts'
+import { claimKey } from './idempotency.ts'
 
 interface Proposed {
   change: Change
@@ -82,25 +82,6 @@ async function namesUnseen(app: App, origin: Origin, { finding }: CheckFailed): 
   if (causes.length === 0) return false
   const seen = await seenBy(app, origin).lists.elasticIps()
   return !causes.every(({ address }) => seen.items.some((each) => each.address === address))
-}
-
-const keyMs = 24 * 3_600_000
-
-/**
- * Returns what the id of the request comes from, which is the same for all calls with the key in all processes. After 24 hours the key makes another
- * request. Throws a Refusal if the first call with it sent something else.
- */
-async function claimKey({ redis, keys }: App, userId: string, key: string, sent: object): Promise<string> {
-  const ofKey = hash('sha256', canonicalJson([userId, key]))
-  const ofSent = `${hash('sha256', canonicalJson(sent))}.`
-  const own = `${ofSent}${Date.now()}`
-  const first = (await guardStore(() => redis.set(keys.idempotency(ofKey), own, 'PX', keyMs, 'NX', 'GET'))) ?? own
-  if (!first.startsWith(ofSent))
-    throw new Refusal(
-      'idempotency-key-used',
-      mrkdwn`Not requested: this idempotency key was used for another request in the last 24 hours. Use a new key.`,
-    )
-  return `call:${ofKey}.${first}`
 }
 
 /** The open requests of the machine for the same thing. An agent tries again when an answer is late. */

@@ -5,19 +5,13 @@ import { machineRequester } from '../../domain/approval.ts'
 import { createLimitedServer, type LimitedRequest } from '../../ops/server.ts'
 import { createTokenCheck } from '../../ops/token.ts'
 import { createBodyReader, mustEnd } from '../../slack/http-receiver.ts'
+import { IdempotencyKey } from './idempotency.ts'
+import { listOperations } from './list-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
-import {
-  type Caller,
-  countCall,
-  createOperations,
-  IdempotencyKey,
-  inLaneOf,
-  type Operation,
-  type Problem,
-  problemOf,
-  withoutEmpty,
-} from './operations.ts'
+import { type Caller, countCall, inLaneOf, type Operation, withoutEmpty } from './operations.ts'
+import { type Problem, problemOf } from './problems.ts'
+import { requestOperations } from './request-operations.ts'
 
 const mostBytes = 65_536
 const mostOpenBytes = 8 * 1_048_576
@@ -47,7 +41,7 @@ const nothingHere = wrong(404, 'not-found', `There is nothing at this address. $
 
 /** The HTTP API of machines, and their MCP server. The token is checked before the body is read. */
 export function createMachineReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['machines']>) {
-  const operations = createOperations(app)
+  const operations = [...requestOperations(app), ...listOperations(app)]
   const document = JSON.stringify(openApi(operations, schemaOf))
   const readBody = createBodyReader({ maxBytes: mostBytes, maxOpen: mostOpenBytes })
   const ownerOf = createTokenCheck(tokens)

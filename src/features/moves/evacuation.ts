@@ -6,7 +6,7 @@ import { CheckFailed } from '../../domain/errors.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { linked, moment, type Phrase, person, phrase, someNames } from '../../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../../kit/findings.ts'
-import { addressOf, checkMove, completeMove, isInPlaceOf, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move.ts'
+import { addressOf, checkMove, completeMove, isInPlaceOf, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move-checks.ts'
 
 /** The most addresses that one evacuation moves: its request message lists them all. */
 export const mostEvacuated = 50

@@ -10,7 +10,7 @@ import { resourcesOf, scheduleOf } from '../../domain/request.ts'
 import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../../domain/text.ts'
 import { unlessAborted } from '../../domain/within.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
-import { type Form, pick } from '../../kit/form.ts'
+import { type Form, pick } from '../../kit/change-form.ts'
 import { findTyped, type Thing } from '../../kit/thing.ts'
 import { servers } from '../../kit/things.ts'
 import { context, input, option, wholeSection } from '../../slack/blocks.ts'
@@ -35,8 +35,8 @@ import {
   mostEvacuated,
   movesOf,
 } from './evacuation.ts'
-import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
+import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {

@@ -1,12 +1,12 @@
 import type { App } from '../../app.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
-import { type Form, pick } from '../../kit/form.ts'
+import { type Form, pick } from '../../kit/change-form.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { elasticIps, servers } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { code, mrkdwn } from '../../slack/text.ts'
-import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from './move.ts'
 import { moveChange, moveKind, serversMeant } from './move-change.ts'
+import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from './move-checks.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',

@@ -22,7 +22,7 @@ import {
   needsAssignedServer,
   observeMove,
   refuseMove,
-} from './move.ts'
+} from './move-checks.ts'
 
 interface MoveNeeds extends ServerNeeds {
   account: Pick<AccountApi, 'elasticIps' | 'servers'>

@@ -3,15 +3,14 @@ import type { ApiKey, ElasticIp } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import type { AuditEntry } from '../../audit/chain.ts'
 import { findEntries } from '../../audit/find.ts'
-import { isBgp } from '../../domain/account.ts'
+import { isBgp, labelOf } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
 import type { Setup } from '../../kit/ability.ts'
 import { type OperatorMessage, owedToOperators } from '../../kit/operator-message.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
-import type { OutsideProblem } from './differences.ts'
-import { type ComparedList, comparedLists, compareLists, Difference, explains, type Row, Seen } from './differences.ts'
-import { changesWords, distrustedOutside } from './words.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../../slack/text.ts'
+import { type ComparedList, comparedLists, compareLists, Difference, explains, type OutsideProblem, type Row, Seen } from './differences.ts'
 
 /** What was seen of the account last. Times are in ms since 1970 by Redis' clock. */
 const Outside = z.object({
@@ -177,4 +176,31 @@ async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
   const isChange = ({ act, resourceId = '' }: AuditEntry) => ids.has(resourceId) && act !== 'call-for-key-end'
   const entries = await findEntries(app, isChange, { since })
   return new Set(entries.flatMap(({ verdict, resourceId = '' }) => (verdict === 'genuine' ? [resourceId] : [])))
+}
+
+const mostListed = 20
+
+/** For the operators: what happened outside Lockkeeper since they were told last. */
+export function changesWords(changes: Difference[]): Mrkdwn {
+  const lines = changes.slice(0, mostListed).map((each) => mrkdwn`•  ${whatWords(each)}`)
+  const more = changes.length - lines.length
+  return joinMrkdwn([mrkdwn`:eyes: *Changed outside Lockkeeper*`, ...lines, ...(more > 0 ? [mrkdwn`•  ${more} more`] : [])], '\n')
+}
+
+function whatWords({ list, name, what, from, to, isGap, since, at }: Difference): Mrkdwn {
+  const thing = list === 'apiKeys' ? mrkdwn`API key ${nameWords(labelOf(name))}` : mrkdwn`Elastic IP ${nameWords(name)}`
+  const happened =
+    what === 'moved' && from && to
+      ? mrkdwn`moved from ${nameWords(from.name)} to ${nameWords(to.name)}`
+      : mrkdwn`was ${what === 'created' ? 'created' : 'removed'}`
+  const gap = isGap
+    ? mrkdwn` Lockkeeper didn't check between ${dateTime(since)} and ${dateTime(at)}, so it happened in that time.`
+    : mrkdwn``
+  return mrkdwn`${thing} ${happened} outside Lockkeeper.${gap}`
+}
+
+export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
+  if (problem === 'forged')
+    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't told. Find out who can write to Redis.`
+  return mrkdwn`:warning: The record in Redis for reporting changes outside Lockkeeper was signed with a key that it doesn't have, or is of another version. Changes outside Lockkeeper aren't reported. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To start over, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
 import { UserError } from '../../../src/domain/errors.ts'
+import { moveChange } from '../../../src/features/moves/move-change.ts'
 import {
   checkMove,
   completeMove,
@@ -8,8 +9,7 @@ import {
   type MoveReads,
   moveDifferences,
   needsAssignedServer,
-} from '../../../src/features/moves/move.ts'
-import { moveChange } from '../../../src/features/moves/move-change.ts'
+} from '../../../src/features/moves/move-checks.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../account-objects.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }

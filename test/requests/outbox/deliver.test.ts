@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Request } from '../../../src/domain/request.ts'
-import type { AlertList } from '../../../src/features/alerts/words.ts'
+import type { AlertList } from '../../../src/features/alerts/alert-list.ts'
 import { deliver, show, sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { reportNames } from '../../../src/record/steps.ts'
 import { encodeFields } from '../../../src/record/store.ts'

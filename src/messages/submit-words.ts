@@ -1,30 +1,16 @@
-import type { KnownBlock, ModalView } from '@slack/web-api'
+import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import type { Request, Waits } from '../domain/request.ts'
+import type { Request } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
-import {
-  button,
-  context,
-  input,
-  message,
-  modal,
-  option,
-  problemBlocks,
-  reasonInput,
-  sectionWithButton,
-  startInput,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { button, context, message, reasonInput, sectionWithButton, startInput, wholeSection } from '../slack/blocks.ts'
 import { longestButtonValue } from '../slack/fit.ts'
-import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { checkboxes, radioButtons } from '../slack/pickers.ts'
+import { readMetadata } from '../slack/payloads.ts'
 import {
   alternatives,
-  boldPhrase,
   channelMention,
   code,
   dateTime,
@@ -39,90 +25,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { approveCallbackId, breakGlassCallbackId, heldWords, rejectCallbackId, relatedWords, scheduleWords, stateWords } from './words.ts'
-
-// The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
-
-export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  return modal({
-    callbackId: rejectCallbackId,
-    title: 'Reject request',
-    submit: 'Reject',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(boldPhrase(title)),
-      reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
-    ],
-  })
-}
-
-export const urgencyBlockId = 'urgency'
-export const urgent = 'urgent'
-
-/** `held`: what would hold the request. `passes`: what an emergency approval passes, if the rule allows one. `isUrgent`: that is chosen. */
-interface HeldApproval {
-  held: Waits | undefined
-  passes: Mrkdwn | undefined
-  isUrgent: boolean
-}
-
-export function heldApprovalForm(
-  { held, passes, isUrgent }: HeldApproval,
-  metadata: Metadata,
-  title: Phrase,
-  problem?: Mrkdwn,
-  entered?: string,
-): ModalView {
-  const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
-  const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
-  const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
-  return modal({
-    callbackId: approveCallbackId,
-    title: held ? 'Approve a held change' : 'Approve',
-    submit: 'Approve',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(
-        mrkdwn`${boldPhrase(title)}\n:hourglass_flowing_sand: ${words}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
-      ),
-      ...(passes
-        ? [
-            input({
-              blockId: urgencyBlockId,
-              label: 'Approval',
-              element: radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait),
-            }),
-            reasonInput(entered, "For an emergency approval: a sentence that says why this can't wait. The channel reads it.", {
-              multiline: true,
-            }),
-          ]
-        : []),
-    ],
-  })
-}
-
-/** `passes`: what would hold the request now. */
-export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
-  return modal({
-    callbackId: breakGlassCallbackId,
-    title: 'Emergency approval',
-    submit: 'Approve alone',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(words),
-      reasonInput(entered, "Why can't this wait for an approver?", { optional: false, multiline: true }),
-      input({
-        blockId: 'confirmed',
-        label: 'Confirm',
-        element: checkboxes('confirmed', [option({ text: 'I approve my own request', value: 'yes' })], []),
-      }),
-    ],
-  })
-}
+import { relatedWords, scheduleWords, stateWords } from './request-words.ts'
 
 export function reasonRequired({ rule, pattern }: ReasonTerms): Mrkdwn {
   return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`

@@ -1,0 +1,190 @@
+import type { ModalView } from '@slack/web-api'
+import type { App } from '../app.ts'
+import { refuseForm } from '../bolt/open-forms.ts'
+import type { Origin } from '../domain/approval.ts'
+import { longestReason, visibleReason } from '../domain/policy.ts'
+import { isSentence } from '../domain/reason.ts'
+import type { Request, Waits } from '../domain/request.ts'
+import type { Phrase } from '../domain/text.ts'
+import { approve, breakGlass, mayDecide, reject } from '../life/decide.ts'
+import { approveCallbackId, breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/button-ids.ts'
+import { counted } from '../messages/refusals.ts'
+import { heldWords, passesWords } from '../messages/request-words.ts'
+import { tooLongReason } from '../messages/submit-words.ts'
+import { holdsIfApproved } from '../rights/times.ts'
+import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
+import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { checkboxes, radioButtons } from '../slack/pickers.ts'
+import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { requestOfClick, requireRequest } from './request-of-click.ts'
+
+/** *Reject* opens the form that asks for the reason. */
+export function openReject(app: App): FormHandler<Click> {
+  return {
+    form: async (click) => {
+      const request = await requestOfClick(app, click)
+      // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
+      if (click.origin.userId === request.origin.userId) await mayDecide(app, request, click.origin, 'decide')
+      return rejectForm({ origin: click.origin, button: click.value }, app.catalog.titleOf(request))
+    },
+    allow: async (click) => mayDecide(app, await requestOfClick(app, click), click.origin, 'decide'),
+  }
+}
+
+export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
+  const { request, reason, problem, again } = await readDecision(app, submission, async () => rejectForm, missing)
+  if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
+  await reject(app, request, submission.origin, reason)
+  return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
+}
+
+/** The form in which an approver learns, before they approve, what would hold the request. Undefined where nothing would. */
+export async function approveForm(app: App, request: Request, origin: Origin): Promise<typeof rejectForm | undefined> {
+  // What is refused is refused without a form.
+  if (request.state !== 'waiting' || request.approvals.some(({ by }) => by === origin.userId)) return undefined
+  const { held } = await holdsIfApproved(app, request)
+  if (!held) return undefined
+  await mayDecide(app, request, origin, 'decide', cardButtons.approve)
+  return heldForm(app, request)
+}
+
+/** `isUrgent`: an emergency approval is chosen. */
+async function heldForm(app: App, request: Request, isUrgent = false): Promise<typeof rejectForm> {
+  const { held, passed } = await holdsIfApproved(app, request)
+  const canPass = app.access.ruleOf(request)?.emergency && passed.length > 0
+  const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
+  return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
+}
+
+export async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
+  const whole = mrkdwn`Say in a sentence why this can't wait. The channel reads it.`
+  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole)
+  const wrong = problem ?? (isSentence(reason) ? undefined : whole)
+  if (isUrgent && wrong) return { is: 'refused', problems: { [reasonBlockId]: wrong }, again }
+  const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
+  if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
+  if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
+  return {
+    is: 'accepted',
+    words: isUrgent ? mrkdwn`Approved. The channel sees your reason.` : mrkdwn`Approved. The request message says when it starts.`,
+  }
+}
+
+export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
+  const missing = mrkdwn`Say why this can't wait for an approver.`
+  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, missing)
+  const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
+  const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
+  if (refused) return refused
+  await breakGlass(app, request, submission.origin, reason)
+  return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
+}
+
+/** Returns the form of an emergency approval, which says what the approval passes now. */
+export async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
+  const { passed } = await holdsIfApproved(app, request)
+  const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
+  return (...shown) => breakGlassForm(passes, ...shown)
+}
+
+/** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
+async function readDecision(
+  app: App,
+  submission: Submission,
+  formOf: (app: App, request: Request) => Promise<typeof rejectForm>,
+  missing: Mrkdwn,
+) {
+  const { origin, answer, callbackId, values } = submission
+  const metadata = readMetadata(submission.metadata)
+  const request = await requireRequest(app, { value: metadata?.button ?? '', origin, answer, at: callbackId }, () => true)
+  const form = await formOf(app, request)
+  const reason = visibleReason(reasonIn(values)) ?? ''
+  const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
+  const again = (shown: Mrkdwn) => form(metadata ?? { origin }, app.catalog.titleOf(request), shown, reason || undefined)
+  return { request, reason, problem: reason === '' ? missing : tooLong, again }
+}
+
+// The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
+export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  return modal({
+    callbackId: rejectCallbackId,
+    title: 'Reject request',
+    submit: 'Reject',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(boldPhrase(title)),
+      reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
+    ],
+  })
+}
+
+export const urgencyBlockId = 'urgency'
+export const urgent = 'urgent'
+
+/** `held`: what would hold the request. `passes`: what an emergency approval passes, if the rule allows one. `isUrgent`: that is chosen. */
+interface HeldApproval {
+  held: Waits | undefined
+  passes: Mrkdwn | undefined
+  isUrgent: boolean
+}
+
+export function heldApprovalForm(
+  { held, passes, isUrgent }: HeldApproval,
+  metadata: Metadata,
+  title: Phrase,
+  problem?: Mrkdwn,
+  entered?: string,
+): ModalView {
+  const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
+  const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
+  const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
+  return modal({
+    callbackId: approveCallbackId,
+    title: held ? 'Approve a held change' : 'Approve',
+    submit: 'Approve',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(
+        mrkdwn`${boldPhrase(title)}\n:hourglass_flowing_sand: ${words}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
+      ),
+      ...(passes
+        ? [
+            input({
+              blockId: urgencyBlockId,
+              label: 'Approval',
+              element: radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait),
+            }),
+            reasonInput(entered, "For an emergency approval: a sentence that says why this can't wait. The channel reads it.", {
+              multiline: true,
+            }),
+          ]
+        : []),
+    ],
+  })
+}
+
+/** `passes`: what would hold the request now. */
+export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
+  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
+  return modal({
+    callbackId: breakGlassCallbackId,
+    title: 'Emergency approval',
+    submit: 'Approve alone',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      ...wholeSection(words),
+      reasonInput(entered, "Why can't this wait for an approver?", { optional: false, multiline: true }),
+      input({
+        blockId: 'confirmed',
+        label: 'Confirm',
+        element: checkboxes('confirmed', [option({ text: 'I approve my own request', value: 'yes' })], []),
+      }),
+    ],
+  })
+}

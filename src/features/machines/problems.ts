@@ -1,0 +1,49 @@
+import type { App } from '../../app.ts'
+import { explain } from '../../bolt/errors.ts'
+import { denialCodes } from '../../domain/approval.ts'
+import type { RefusalCode } from '../../domain/codes.ts'
+import { AccountLimitError, ApiContractError, ApiError, isUnanswered, StoreUnavailableError, UserError } from '../../domain/errors.ts'
+import { NotSeen } from '../../kit/seen.ts'
+import { causeOf, Refusal } from '../../slack/errors.ts'
+import { type Caller, plainWords } from './operations.ts'
+
+export interface Problem {
+  status: number
+  /** For programs. */
+  code: string
+  /** The sentence that Slack would show, with the next step. */
+  detail: string
+  /** When to try again, in seconds. */
+  retryAfter?: number | undefined
+}
+
+/** Puts an error into words, and reports it. `called`: by whom and what, if the call came so far. */
+export async function problemOf(app: App, thrown: unknown, called?: Caller & { tool: string }): Promise<Problem> {
+  const known = thrown instanceof NotSeen ? thrown.cause : thrown
+  const detail = plainWords(app, await explain(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin }))
+  return { ...kindOfProblem(causeOf(known)), detail }
+}
+
+const laterS = 60
+
+/** Of refusals that are no denial (403), and for which the machine cannot simply send something else (422). */
+const statusOf: Record<string, number> = {
+  ...{ 'unknown-request': 404, 'too-many': 429 },
+  ...{ locked: 409, 'too-late': 409, 'idempotency-key-used': 409 },
+  ...{ 'account-slow': 503, 'person-unknown': 503, 'channel-unknown': 503, 'group-unknown': 503, 'project-unknown': 503 },
+} satisfies Partial<Record<RefusalCode, number>>
+
+function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
+  if (error instanceof UserError) {
+    const { code } = error
+    const status = statusOf[code] ?? (denialCodes.has(code) ? 403 : 422)
+    const inMs = (error instanceof Refusal ? (error.retryAt ?? 0) : 0) - Date.now()
+    const retryAfter = status === 503 && inMs < 0 ? laterS : Math.max(1, Math.ceil(inMs / 1_000))
+    return status === 429 || status === 503 ? { status, code, retryAfter } : { status, code }
+  }
+  if (error instanceof StoreUnavailableError) return { status: 503, code: 'redis-away', retryAfter: laterS }
+  if (error instanceof AccountLimitError) return { status: 503, code: 'account-limit', retryAfter: Math.ceil(error.waitMs / 1_000) }
+  if (isUnanswered(error)) return { status: 503, code: 'account-away', retryAfter: laterS }
+  if (error instanceof ApiError || error instanceof ApiContractError) return { status: 502, code: 'account-refused' }
+  return { status: 500, code: 'unexpected' }
+}

@@ -1,0 +1,77 @@
+import { holdOf, isHeld, type Request, type Waits } from '../domain/request.ts'
+import { formatDuration } from '../domain/text.ts'
+import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
+import { type ItemView, movedCount, progress } from './items.ts'
+import type { CardView } from './request-content.ts'
+import { heldBriefly, heldWords, stateWords, whoIsAsked, whoIsIn } from './request-words.ts'
+
+export function statusLine(view: CardView): Mrkdwn {
+  const { request, description, items, rule, handover, isKnown, held, sendingMs = 0 } = view
+  const requester = mention(request.origin.userId)
+  switch (request.state) {
+    case 'waiting': {
+      if (!isKnown) return mrkdwn`${requester} needs approval, but another version of Lockkeeper made this. Nobody can approve it here.`
+      if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
+      const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
+      // What must be confirmed after the press is among what to check first, which names the button.
+      const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
+      return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
+    }
+    case 'approved': {
+      const hold = holdOf(request)
+      return handover
+        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? heldWords(hold) : waitWords(request.waits)}`
+    }
+    case 'starting':
+    case 'tracking': {
+      if (request.unansweredSince !== undefined) return unseenStatus(items, request.unansweredSince)
+      if (request.state === 'starting') return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
+      const usually = request.usualMs === undefined || request.usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(request.usualMs)}.`
+      const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
+      const late = request.lateAt === undefined ? expected : ' Slower than usual.'
+      const unsent = heldItemsWords(request)
+      const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`
+    }
+    default:
+      return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
+  }
+}
+
+/** What holds one of its items holds all that were not sent. */
+function heldItemsWords({ items = [] }: Request): Mrkdwn | undefined {
+  const unsent = items.filter(({ state }) => state === 'waiting')
+  const waits = unsent.find(isHeld)?.waits
+  return waits && mrkdwn` ${unsent.length} not sent yet: ${heldBriefly(waits)}.`
+}
+
+/** While the account API does not answer, the change may have ended, so nothing says that it is under way. */
+function unseenStatus(items: ItemView[], since: number): Mrkdwn {
+  const before =
+    items.length === 0 ? mrkdwn`It was sent, and may be done.` : mrkdwn`*${movedCount(items)}* before that. More may have moved since.`
+  return mrkdwn`:grey_question: *Status unknown:* the account API hasn't answered since ${dateTime(since)}. ${before} Still checking.`
+}
+
+function waitWords(waits: Waits | undefined): string {
+  if (waits === undefined) return 'Starting.'
+  if (waits.for === 'account') return "Waiting for the account API, which isn't answering. Nothing has changed."
+  if (waits.for === 'worker') return "Waiting: no worker is running. Lockkeeper's operators were told."
+  const limit = `${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
+  return `Starts in about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}: the account allows ${limit}.`
+}
+
+function neededApproval(view: CardView): Mrkdwn {
+  const { request, rule } = view
+  const requester = mention(request.origin.userId)
+  const approvers = whoIsAsked(request, rule)
+  return approvers
+    ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}.`
+    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore.`
+}
+
+/** Until when it can be approved. A window or a freeze may hold it longer. */
+export function deadlineWords({ request: { start, expiresAt }, held }: CardView): Mrkdwn {
+  if (start === undefined) return dateTime(expiresAt)
+  return mrkdwn`${dayAndTime(expiresAt)}${held?.for === 'start' ? ', when it starts' : ''}`
+}
