@@ -68,8 +68,6 @@ export interface App {
   directory: Directory
   /** The channel of the operators. `check`: whether notices can be posted there. */
   opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
-  /** When this process last noted each problem, in ms since 1970. */
-  notices: Map<string, number>
 
   catalog: Catalog
   /** Of the messages that abilities owe, by the name that they have in the outbox. */

@@ -97,17 +97,11 @@ interface NoticeOptions {
   level?: 'info' | 'warn' | 'error'
 }
 
-/** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
-const quietMs = 60_000
-
-/** Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
+/** Anybody can cause some problems without end, so what the log leaves out as a repeat is told to nobody. Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
-  const { requestId, level = 'error' } = options
+  const { requestId, about = requestId, level = 'error' } = options
+  if (!app.lines.write({ level, fields: { code, requestId }, text: notice(words).text, about })) return
   const owed = noticeFor(code, options)
-  if (Date.now() - (app.notices.get(owed.id) ?? 0) < quietMs) return
-  if (app.notices.size > 1_000) app.notices.clear()
-  app.notices.set(owed.id, Date.now())
-  app.log[level]({ code, requestId }, notice(words).text)
   const facts = factsOf(app, code, words)
   if (!facts) return
   // A notice does not wait for a Redis that is away: it may be about Redis.

@@ -11,6 +11,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { senders } from '../../src/features/index.ts'
 import { tendKeyEnds } from '../../src/features/keys/end-work.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../src/features/keys/ends.ts'
+import { createRepeatedLines } from '../../src/ops/log.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { seal } from '../../src/redis/sealed.ts'
 import { catalog } from './catalog-for-test.ts'
@@ -96,6 +97,7 @@ function startKeys() {
 
   /** A process. All share the Redis, the account and the clock. */
   function startProcess(stateKeys = 'a-key-for-tests-of-32-characters') {
+    const log = ({ code }: { code?: unknown }) => void jobs.said.push(String(code))
     return jobs.appWith({
       recordKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }),
       account: { apiKeys },
@@ -104,12 +106,9 @@ function startKeys() {
       store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
       config: { ...jobs.app.config, signsWithApiKey: false },
       slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,
-      notices: new Map(),
       senders,
-      log: {
-        error: ({ code }: { code: string }) => void jobs.said.push(code),
-        warn: ({ code }: { code: string }) => void jobs.said.push(code),
-      },
+      log: { error: log, warn: log },
+      lines: createRepeatedLines({ info: log, warn: log, error: log }),
     })
   }
   const app = startProcess()

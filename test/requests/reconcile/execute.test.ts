@@ -5,6 +5,7 @@ import { payloadHash, type Request, type RequestState } from '../../../src/domai
 import { moveChange } from '../../../src/features/moves/move-change.ts'
 import { execute as executeRequest } from '../../../src/life/send.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
+import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { createCatalog } from '../../../src/record/catalog.ts'
 import type { StepName } from '../../../src/record/steps.ts'
 import type { StepData, Store } from '../../../src/record/store.ts'
@@ -105,7 +106,6 @@ function approvedMove(
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
-    notices: new Map(),
     catalog: createCatalog([moveChange({ account: accountApi } as never)]),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
     queues: { wake: async (_, ms = 0) => void woken.push(ms) },
@@ -115,8 +115,11 @@ function approvedMove(
       ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
     },
     config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
-    lines: { write: ({ fields, text }) => void logged.push([fields.code, fields.status, text]) },
-    log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
+    lines: createRepeatedLines({
+      info: () => {},
+      warn: ({ code, status }, text) => void logged.push([code, status, text]),
+      error: ({ code }) => void distrusted.push(String(code)),
+    }),
     metrics: { error: () => {}, notGenuine: () => {}, failing: () => 503 },
   })
   const execute = (request: Request) => executeRequest(app, request)
