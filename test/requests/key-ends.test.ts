@@ -123,7 +123,7 @@ function startKeys() {
   const create = async (lasts: number, label = name) => {
     const endsAt = Math.ceil(((await app.store.now()) + lasts) / minute) * minute
     const options = { onAnswer: () => {}, request }
-    return inLane('execute', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
+    return inLane('send', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
   }
   /** Another process, after a restart, or after the lists were read long ago. */
   const letPass = async (ms: number) => {
@@ -136,7 +136,7 @@ function startKeys() {
     const [record] = (await readEnds(app)).ends.values()
     if (!record) throw new Error('no key ends')
     const end = record.end + by
-    await inLane('execute', () => apiKeys.rename(keyId, writeKeyName({ ...record, end })))
+    await inLane('send', () => apiKeys.rename(keyId, writeKeyName({ ...record, end })))
     await recordLaterEnd(app, record, end)
     return end
   }
@@ -292,8 +292,8 @@ describe('a key that ends', () => {
     const gone = await keys.create(10 * day)
     const renamed = await keys.create(10 * day, 'other [U0BEN00001 2f2e3d4c5b6a]')
     await keys.letPass(hour)
-    await inLane('execute', () => keys.apiKeys.delete(gone.key.id))
-    await inLane('execute', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
+    await inLane('send', () => keys.apiKeys.delete(gone.key.id))
+    await inLane('send', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
     await keys.tend()
     await keys.letPass(4 * day)
     await keys.tend()
