@@ -13,7 +13,7 @@ const notPosted = { code: 'not-posted', error: 'is_archived' }
 describe('a new request', () => {
   test('is recorded once if it is delivered twice', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, held: [] })
+    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, locked: [] })
     expect((await store.findOpen()).requests).toHaveLength(1)
   })
 
