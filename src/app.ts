@@ -26,7 +26,7 @@ import type { Naming } from './slack/text.ts'
 import type { ChannelMembership, Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
 /** Sends a message that is about no request. `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
-export type SendText = (app: App, owed: Owed, held: Lease, facts: string, sinceMs: number) => Promise<Settlement>
+export type SendText = (app: App, owed: Owed, leased: Lease, facts: string, sinceMs: number) => Promise<Settlement>
 
 /** Two values: `people`, whose Redis connection fails within a second, and `jobs`, whose connection waits until Redis is back. */
 export interface App {
@@ -68,8 +68,6 @@ export interface App {
   directory: Directory
   /** The channel of the operators. `check`: whether notices can be posted there. */
   opsChannel: { id: string; check: () => Promise<ChannelMembership> } | undefined
-  /** When this process last noted each problem, in ms since 1970. */
-  notices: Map<string, number>
 
   catalog: Catalog
   /** Of the messages that abilities owe, by the name that they have in the outbox. */

@@ -1,4 +1,5 @@
 import type { App } from '../src/app.ts'
+import { createRepeatedLines } from '../src/ops/log.ts'
 
 export type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
 
@@ -33,11 +34,12 @@ export const notFrozen = {
 
 /** The members with which notices to the operators are only logged: each adds its code. */
 export function noticing(codes: string[]) {
-  const log = ({ code }: { code?: unknown }) => void codes.push(String(code))
+  const write = ({ code }: { code?: unknown }) => void codes.push(String(code))
+  const log = { info: write, warn: write, error: write }
   return {
     config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
-    notices: new Map(),
-    log: { info: log, warn: log, error: log },
+    log,
+    lines: createRepeatedLines(log),
     metrics: { notGenuine: () => {}, requestsLost: () => {}, tick: () => {}, error: () => {} },
   }
 }

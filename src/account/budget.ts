@@ -15,10 +15,10 @@ const travelMs = 2_000
 export const turnValidMs = travelMs
 
 /**
- * Of 60 reads a minute: those that only `execute` may spend, those that `background` may spend, and of these the ones that the lists of one
+ * Of 60 reads a minute: those that only `send` may spend, those that `background` may spend, and of these the ones that the lists of one
  * machine may spend, and the ones for Lockkeeper's own snapshots and comparisons, whatever machines and people list.
  */
-const keptForExecute = 10
+const keptForSend = 10
 const mostInBackground = 6
 const mostOfOneMachine = 2
 const keptForOwn = 2
@@ -40,7 +40,7 @@ interface AccountBudgetParts {
   onShareSpent?: (userId: string, share: number) => void
 }
 
-const lanesOf = { read: ['execute', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
+const lanesOf = { read: ['send', 'person', 'track', 'background'], write: ['change', 'bundle', 'retract'] } as const
 type NamedLane = (typeof lanesOf)[CallKind][number]
 
 /** Counted in Redis for all processes: no window of 60 s holds more calls than the account allows. Times are in ms, by Redis' clock. */
@@ -48,7 +48,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   const { redis, keys, readsPerMinute, writesPerMinute, pollBudget, windowMs = 60_000, onShareSpent } = parts
   const run = scripts.bind(undefined, redis)
   const window = windowMs + Math.round((travelMs * windowMs) / 60_000)
-  const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForExecute, readsPerMinute)) / 3))
+  const shareOfPerson = Math.max(1, Math.floor((readsPerMinute - share(keptForSend, readsPerMinute)) / 3))
   const withoutRedis = createReadsWithoutRedis(window, Math.floor(readsPerMinute / 10))
 
   /** Returns 0, or how long to wait. Throws StoreUnavailableError for a call that cannot be counted: then no write is sent, and few reads. */
@@ -87,8 +87,8 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   /** Returns what a call counts for, and the limits of these counts. `other`: everything but what is kept for the first lane. */
   function rulesOf(kind: CallKind, lane: NamedLane, userId: string | undefined): { adds: string[]; limits: Record<string, number> } {
     const total = kind === 'read' ? readsPerMinute : writesPerMinute
-    const kept = kind === 'read' ? share(keptForExecute, total) : total - writesForChanges(total)
-    if (lane === 'execute' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
+    const kept = kind === 'read' ? share(keptForSend, total) : total - writesForChanges(total)
+    if (lane === 'send' || lane === 'retract') return { adds: ['total', lane], limits: { total } }
     const adds = ['total', 'other', lane]
     const limits: Record<string, number> = { total, other: total - kept }
     if (kind === 'write') return { adds, limits }
@@ -112,13 +112,13 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   }
 
   /** Takes a turn before what allows the write: the step of an approved request, or the last look at a record. Returns 0, or else how long to wait. */
-  async function takeWrite(lane: 'execute' | 'bundle' | 'retract', requestId = ''): Promise<number> {
-    return ask('write', { lane }, randomUUID(), lane === 'execute' ? requestId : '')
+  async function takeWrite(lane: 'send' | 'bundle' | 'retract', requestId = ''): Promise<number> {
+    return ask('write', { lane }, randomUUID(), lane === 'send' ? requestId : '')
   }
 
   /** Returns how long a write would have to wait now. A single one that has to wait goes before those of bundles. */
-  async function waitForWrite(lane: 'execute' | 'bundle', requestId: string): Promise<number> {
-    return ask('write', { lane }, '', lane === 'execute' ? requestId : '')
+  async function waitForWrite(lane: 'send' | 'bundle', requestId: string): Promise<number> {
+    return ask('write', { lane }, '', lane === 'send' ? requestId : '')
   }
 
   /** Lets no call of this kind go out for this long, in no process, after the account API has refused one. */
@@ -133,7 +133,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
   async function figures() {
     const kinds = ['read', 'write'] as const
     const ofKinds = kinds.map(async (kind) => {
-      const lanes = lanesOf[kind].map((lane) => ({ lane, asked: lane === 'change' ? ('execute' as const) : lane }))
+      const lanes = lanesOf[kind].map((lane) => ({ lane, asked: lane === 'change' ? ('send' as const) : lane }))
       // Asking drops the calls that are older than a minute, so the counts are read afterwards.
       const waits = await Promise.all(lanes.map(({ asked }) => ask(kind, { lane: asked })))
       const counts = await guardStore(() => redis.hgetall(keys.accountBudget(kind).counts))
@@ -148,7 +148,7 @@ export function createAccountBudget(parts: AccountBudgetParts) {
 export type AccountBudget = ReturnType<typeof createAccountBudget>
 
 function nameLane(kind: CallKind, lane: Spender['lane']): NamedLane {
-  if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'execute' : lane
+  if (kind === 'read') return lane === 'bundle' || lane === 'retract' ? 'send' : lane
   return lane === 'bundle' || lane === 'retract' ? lane : 'change'
 }
 

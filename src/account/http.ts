@@ -32,7 +32,7 @@ const defaultPauseMs = 5_000
 const longestPauseMs = 120_000
 
 /** How long a call waits for its turn. Where nobody waits, the next attempt is soon enough. */
-const patienceMs: Record<Lane, number> = { execute: 10_000, person: 1_500, track: 0, background: 0, bundle: 10_000, retract: 10_000 }
+const patienceMs: Record<Lane, number> = { send: 10_000, person: 1_500, track: 0, background: 0, bundle: 10_000, retract: 10_000 }
 
 export interface HttpCall<T> {
   /** Lockkeeper's own name for the operation, used in errors, logs and metrics: `elasticIps.move`. */

@@ -234,7 +234,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */
   explain: Explain
-  /** Adds to the facts of the execution what the account showed at the approval and no longer shows. */
+  /** Adds to the facts of the write what the account showed at the approval and no longer shows. */
   complete?(approved: Facts, now: Facts): Facts
   /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
@@ -244,7 +244,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   subject(facts: Facts): string
   describe(facts: Facts): Description
   /** Sends the one write. `done`: the answer confirms the change; `tracking`: it must be observed. Absent with a `handover` or `items`. */
-  run?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
+  send?(input: Input, facts: Facts, options: { onAnswer: OnAnswer }): Promise<'tracking' | 'done'>
   handover?: Handover<Input, Facts>
   items?: Items<Input, Facts>
   /**
@@ -264,7 +264,7 @@ export interface Change<Input = unknown, Facts = unknown> {
 }
 
 export interface Items<Input, Facts> {
-  /** The change of one item. It has a `run`. */
+  /** The change of one item. It has a `send`. */
   change: Change
   of(facts: Facts): Item[]
   /** Returns why approved items must not be sent, by their ids. `now` are the facts that were read just before the writes. */

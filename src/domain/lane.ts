@@ -5,16 +5,16 @@ import type { Deadline } from './deadline.ts'
  * Who a call to the account API is for. The account allows few calls a minute, so each call names its lane, and a lane leaves to those above
  * it what is kept for them:
  *
- * - `execute`: the check before a write, its write, and the reads that settle a lost answer
+ * - `send`: the check before a write, its write, and the reads that settle a lost answer
  * - `person`: somebody waits for the answer
  * - `track`: the looks at moves under way
  * - `background`: reads that no person waits for
  * - `bundle`: the writes of a request that changes several things
  * - `retract`: the deletion of a key that nobody saw
  *
- * Reads of the last two are for a write, and count as `execute`.
+ * Reads of the last two are for a write, and count as `send`.
  */
-export type Lane = 'execute' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
+export type Lane = 'send' | 'person' | 'track' | 'background' | 'bundle' | 'retract'
 export type CallKind = 'read' | 'write'
 
 /** Returns how many writes a minute everything but deletions of keys may spend: all but 2 of the documented 20. */

@@ -160,7 +160,7 @@ export const Request = z.object({
   input: z.unknown(),
   /** The facts about the account that the request message shows and the approvers approved. */
   facts: z.unknown(),
-  /** The facts about the account when it was read again at execution. */
+  /** The facts about the account when it was read again before the write. */
   seen: z.unknown().optional(),
   seenSignature: z.string().optional(),
   /** The resource that it locks. A resource has at most one open request. */
@@ -170,7 +170,7 @@ export const Request = z.object({
   /** Set once its items are carried out by children, one for each of `moreResources`. */
   hasChildren: z.literal(true).optional(),
   parent: Parent.optional(),
-  /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before execution. */
+  /** The SHA-256 of what was requested (see `payloadHash`). Buttons carry it, and it is checked again before the write. */
   hash: z.string(),
   rule: z.string(),
   /** The rules that its approvals must satisfy besides, and how many approvals each needs. */

@@ -148,8 +148,8 @@ async function announce(app: App): Promise<void> {
  * Tells of a freeze what its signed record says, where that was set or to the operators. Redis has the same record in its message, so nobody who
  * can write there chooses the words or the channel.
  */
-async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  const record = app.freezes.genuine(facts)
+async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const record = app.freezes.openMessage(facts)
   const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|over)-(here|ops)$/.exec(id) ?? []
   const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
   const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
@@ -159,7 +159,7 @@ async function sendFreeze(app: App, { id, name }: Owed, held: Lease, facts: stri
   if (!record || record.id !== freezeId || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
   const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
   const message = freezeMessage(record, { isOver, hasButton })
-  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
+  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
     await showEnded(app, isOver ? record.id : record.ends)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
@@ -176,7 +176,7 @@ async function showEnded({ redis, keys, freezes, slack }: App, ended: string | u
   if (ended === undefined) return
   const id = freezeMessageId(ended, 'set', 'here')
   const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
-  const record = freezes.genuine(facts ?? '')
+  const record = freezes.openMessage(facts ?? '')
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
   await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))

@@ -122,7 +122,7 @@ export function renameChange(app: App): Change<RenameInput, RenameFacts> {
     explain: renameFindings.explain,
     subject,
     describe,
-    run: async ({ virtualMachineId, name }, _, { onAnswer }) => {
+    send: async ({ virtualMachineId, name }, _, { onAnswer }) => {
       const renamed = await app.account.virtualMachines.rename(virtualMachineId, name, { onAnswer })
       return renamed.name === name ? 'done' : 'tracking'
     },

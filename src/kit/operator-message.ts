@@ -27,7 +27,7 @@ export function owedToOperators({ recordKeyring }: Pick<App, 'recordKeyring'>, n
 }
 
 /** The sender of an ability that owes such messages. Nobody gets what Lockkeeper did not sign. */
-export async function sendToOperators(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+export async function sendToOperators(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const found = open(app.recordKeyring, 'operator-message', OperatorMessage, facts)
   const channelId = app.config.opsChannel
   if (found.is !== 'genuine' || found.facts.id !== id || channelId === undefined) return { status: 'dropped' }
@@ -37,7 +37,7 @@ export async function sendToOperators(app: App, { id, name }: Owed, held: Lease,
     return opens ? [sectionWithButton(ownWords(each), opens)] : wholeSection(ownWords(each))
   })
   const whole = message([...wholeSection(ownWords(words)), ...listed])
-  const posted = await postOnce(app, { message: whole, place: { channelId, key: `${name}/${id}` }, sinceMs }, held)
+  const posted = await postOnce(app, { message: whole, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   return posted.is === 'refused' ? later(passingMs) : laterAfter(posted)
 }

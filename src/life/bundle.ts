@@ -8,7 +8,7 @@ import { createChildren } from '../record/children.ts'
 import { guardStore } from '../redis/connect.ts'
 import { checkRecord, distrust, findSendsAndEnds } from './authority.ts'
 import type { PreflightResult } from './may-write-now.ts'
-import { execute, type ForChild, preflightValidMs, readAgain, repeatPreflight } from './send.ts'
+import { type ForChild, preflightValidMs, readAccount, repeatPreflight, send } from './send.ts'
 
 const parallelWrites = 5
 
@@ -68,7 +68,7 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
   const limit = pLimit(parallelWrites)
   let mustWait = false
 
-  async function send(item: string, childId: string): Promise<void> {
+  async function sendItem(item: string, childId: string): Promise<void> {
     for (let attempt = 0; attempt < fullRetry.times && !mustWait; attempt += 1) {
       if (attempt > 0) await pause(fullRetry.everyMs)
       if (await isFull(app, siblings)) continue
@@ -81,10 +81,10 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
         parent,
         beside: { ids: siblings.filter((each) => each !== childId), most: parallelWrites, withinMs: preflightValidMs },
       }
-      const executed = await execute(app, child, asChild)
+      const result = await send(app, child, asChild)
       waiting.delete(item)
-      if (executed === 'waits') mustWait = true
-      if (executed !== 'full') return
+      if (result === 'waits') mustWait = true
+      if (result !== 'full') return
     }
     mustWait = true
   }
@@ -92,7 +92,7 @@ async function sendWaiting(app: App, parent: Request, beganAt: number | undefine
   await Promise.all(
     parent.moreResources.flatMap((resource, index) => {
       const item = idOfResource(resource)
-      return waiting.has(item) ? [limit(() => send(item, siblings[index] ?? ''))] : []
+      return waiting.has(item) ? [limit(() => sendItem(item, siblings[index] ?? ''))] : []
     }),
   )
 }
@@ -129,7 +129,7 @@ function createRead(app: App, opened: Opened, waiting: ReadonlySet<string>, bega
 
   async function readAll(startedAt: number): Promise<Reading> {
     const input = change.items?.narrow(opened.input, [...waiting])
-    const result = await readAgain(app, { change, input })
+    const result = await readAccount(app, { change, input })
     if (result.is !== 'unchanged') return { startedAt, of: () => result }
     return { startedAt, of: comparing(change.complete?.(facts, result.facts) ?? result.facts) }
   }

@@ -80,7 +80,7 @@ function peopleOf(approvals: Approval[]): string[] {
   return approvals.map(({ by }) => by)
 }
 
-/** A worker executes a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
+/** A worker sends a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData(app: App, { handover }: Change, request: Request, decision: Decision): StepData {
   const { ttlMs } = request
   const { by, rule, via, reason, passed } = decision
@@ -171,13 +171,13 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
-  // A child holds what it changes while its write is under way.
+  // A child locks what it changes while its write is under way.
   const own = new Set([request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
   if ([...changes, ...(await store.othersFor(request))].some(({ id }) => !own.has(id))) throw new Refusal('taken-over', takenOver)
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.
-  const data: StepData = { set, dueInMs: 0, unlessHeld: true, audit: { by: userId, ...grant } }
+  const data: StepData = { set, dueInMs: 0, unlessLocked: true, audit: { by: userId, ...grant } }
   await takeStep(app, request, userId, 'track-again', data, onTaken)
 }
 
@@ -203,8 +203,8 @@ async function newerRecord(app: App, request: Request, userId: string, outcome: 
     await showTaken(app, request)
     throw tooLate({ ...request, state: 'expired' }, userId)
   }
-  if (outcome === 'lost') throw tooLate(await readAgain(app, request), userId)
-  return outcome === 'changed' ? readAgain(app, request) : undefined
+  if (outcome === 'lost') throw tooLate(await requireCurrent(app, request), userId)
+  return outcome === 'changed' ? requireCurrent(app, request) : undefined
 }
 
 /** Shows a step at once. It stays taken if that fails: the outbox shows it later. */
@@ -212,7 +212,7 @@ export async function showTaken(app: App, { id }: Request): Promise<void> {
   await show(app, id).catch(app.errors.of('people'))
 }
 
-async function readAgain({ store }: App, { id, origin }: Request): Promise<Request> {
+async function requireCurrent({ store }: App, { id, origin }: Request): Promise<Request> {
   const request = await store.find(id)
   if (!request) throw new Refusal('unknown-request', unknownRequest(origin.command))
   return request

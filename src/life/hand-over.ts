@@ -48,12 +48,12 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (click.onHome) throw new Refusal('on-home', notOnHome)
   // Before the first read of the account, which is counted as one for a write: a press that nothing comes of must not spend it.
   await requireAuthority(app, request)
-  requireTurn(app, await budget.waitForWrite('execute', request.id))
-  const facts = await inLane('execute', () => readAgain(app, request, opened, click))
+  requireTurn(app, await budget.waitForWrite('send', request.id))
+  const facts = await inLane('send', () => readBeforeIssuing(app, request, opened, click))
   const freeze = await requireAuthority(app, request, facts)
   // Before the step, so that the write does not wait after it.
   const turn = deadlineIn(turnValidMs)
-  requireTurn(app, await budget.takeWrite('execute', request.id))
+  requireTurn(app, await budget.takeWrite('send', request.id))
 
   const startedAt = performance.now()
   const notAfter = (await store.now()) + timings.handoverMs
@@ -68,7 +68,7 @@ export async function handOver(app: App, request: Request, click: Click): Promis
   if (claimed.outcome !== 'won') return refuseTaken(app, request, click)
   // If this process dies before it shows the secret, a worker makes it worthless.
   await app.queues.wake(request, timings.handoverMs)
-  await withTurn('execute', turn, () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
+  await withTurn('send', turn, () => issueAndShow(app, { request, opened, handover, facts, startedAt, notAfter }, click))
   await showTaken(app, request)
 }
 
@@ -84,7 +84,7 @@ function requireTurn({ budget }: App, waitMs: number): void {
 }
 
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
-async function readAgain(app: App, request: Request, opened: Opened, click: Click): Promise<unknown> {
+async function readBeforeIssuing(app: App, request: Request, opened: Opened, click: Click): Promise<unknown> {
   const result = await repeatPreflight(app, opened)
   if (result.is === 'unchanged') return result.facts
   if (result.is === 'limited')

@@ -17,13 +17,13 @@ import { isChannelUnreachable } from '../slack/web-api.ts'
 import { leaveUnfit } from './authority.ts'
 import type { CarryOn } from './bundle.ts'
 import { approvalData } from './decide.ts'
-import { execute } from './send.ts'
+import { send } from './send.ts'
 import { track } from './track.ts'
 
 /** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
 const holdMs = 15_000
 
-/** Reads one request and does what it needs now, in the lane `execute`. May be called for any request, at any time, by several processes at once. */
+/** Reads one request and does what it needs now, in the lane `send`. May be called for any request, at any time, by several processes at once. */
 export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
   const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
   if (request === 'unreadable') return
@@ -43,7 +43,7 @@ export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise
   if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
   if (state === 'approved') {
     const now = await store.now()
-    return (await execute(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
+    return (await send(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
   }
   if (state === 'tracking' && opened.change.items) return carryOn(id)
   if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
@@ -82,7 +82,7 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
   }
   if (request.cardTs === undefined) {
     const shown = await deliver(app, request.id, 'card')
-    // Execute nothing before its card is posted, even if it needs no approval.
+    // Send nothing before its card is posted, even if it needs no approval.
     if (shown.is === 'refused' && isChannelUnreachable(shown.error)) return void (await discardUnposted(app, request, shown.error))
     if (shown.is !== 'sent')
       return void (await store.postponeIfUnchanged(request, shown.is === 'refused' ? refusedCardRetryMs : cardRetryMs))

@@ -90,7 +90,7 @@ export function createDataLossMark(app: App, newestHead: NewestHead): Watch {
     // The account may take long. If this process dies meanwhile, another one posts the notice without what is under way.
     await keepNotice(app, code, words, options)
     const lists = app.catalog.underwayNow()
-    const underway = await inLane('execute', () => Promise.all(lists.map((each) => underwayWords(each, andWhich))))
+    const underway = await inLane('send', () => Promise.all(lists.map((each) => underwayWords(each, andWhich))))
     await notifyOperators(app, code, joinMrkdwn([words, ...underway], ' '), options)
   }
 

@@ -47,19 +47,19 @@ export interface ForChild {
 }
 
 /** `begun`: its children are sent now. `waits`: it is due again later. `full`: other children go before this one. Undefined: it needs nothing more. */
-type Executed = 'begun' | 'waits' | 'full' | undefined
+type SendResult = 'begun' | 'waits' | 'full' | undefined
 
 /** Sends the write at most once: only the process that takes the step `send`. All others, also after a crash, observe the outcome. */
-export async function execute(app: App, request: Request, child?: ForChild): Promise<Executed> {
+export async function send(app: App, request: Request, child?: ForChild): Promise<SendResult> {
   const { store } = app
-  const lane = child ? 'bundle' : 'execute'
+  const lane = child ? 'bundle' : 'send'
   const opened = app.catalog.open(request)
   const claimed = await claimWrite(app, request, opened, child)
   if (typeof claimed !== 'object') return claimed
   const answers: ApiAnswer[] = []
   const onAnswer = (answer: ApiAnswer) => void answers.push(answer)
   try {
-    const outcome = await withTurn(lane, claimed.turn, async () => opened.change.run?.(opened.input, claimed.facts, { onAnswer }))
+    const outcome = await withTurn(lane, claimed.turn, async () => opened.change.send?.(opened.input, claimed.facts, { onAnswer }))
     if (outcome === 'done') await store.take(request, 'finish', { audit: { answer: answers.at(-1) } })
     else {
       // Nothing is read before half of the usual time is over.
@@ -87,7 +87,7 @@ async function claimWrite(
   request: Request,
   opened: Opened,
   child: ForChild | undefined,
-): Promise<{ facts: unknown; turn: Deadline } | Executed> {
+): Promise<{ facts: unknown; turn: Deadline } | SendResult> {
   const { text: frozen, freezes } = await app.freezes.read()
   const claim = { request, opened, child, freezes }
   let facts = await factsBefore(app, claim)
@@ -109,7 +109,7 @@ async function claimWrite(
     dueInMs: firstObservationMs,
     notAfter: Math.min(answer.readFrom + preflightValidMs, facts.until),
     freeze: frozen,
-    unlessHeld: true,
+    unlessLocked: true,
     beside: child?.beside,
   })
   if (outcome === 'full') return 'full'
@@ -137,7 +137,7 @@ async function factsBefore(app: App, { request, child, freezes }: Claim): Promis
 async function look(app: App, { request, opened, child, freezes }: Claim, at: Look, facts: WriteFacts): Promise<Partial<WriteFacts>> {
   const { store, budget } = app
   const { account } = facts
-  const lane = child ? 'bundle' : 'execute'
+  const lane = child ? 'bundle' : 'send'
   // Each child takes a turn of its own.
   const takesTurn = !opened.change.items
   switch (at) {
@@ -176,7 +176,7 @@ async function leaveUnsent(
   request: Request,
   answer: Exclude<MayWrite, { is: 'write' | 'look' }>,
   { until, frozen }: { until: number; frozen: string },
-): Promise<Executed> {
+): Promise<SendResult> {
   switch (answer.is) {
     case 'end':
       return end(app, request, 'drop', [answer.cause])
@@ -347,7 +347,7 @@ const preflightMs = 15_000
 
 /** Repeats the preflight check right before the write, and compares the account with what was approved. Throws unexpected errors. */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
-  const now = await readAgain(app, { change, input })
+  const now = await readAccount(app, { change, input })
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -355,7 +355,7 @@ export async function repeatPreflight(app: App, { change, input, facts }: Opened
 }
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
-export async function readAgain(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
+export async function readAccount(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
   try {
     const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
     if (!now.incomplete) return { is: 'unchanged', facts: now.facts }

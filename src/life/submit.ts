@@ -20,7 +20,7 @@ import { type CommonFinding, explain } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {
-  heldByUnreadable,
+  lockedByUnreadable,
   othersAreOpen,
   type SubmitOutcome,
   startExamples,
@@ -197,7 +197,7 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
 /** Machines of the policy. Alerts have no limit, because many servers may fail at once. */
 const mostUndecidedOfMachine = 10
 
-/** Records the request. Returns false if a repeated delivery has done so. Throws a Refusal if others hold its resources, or its requester has or made too many requests. */
+/** Records the request. Returns false if a repeated delivery has done so. Throws a Refusal if others lock its resources, or its requester has or made too many requests. */
 async function record(
   app: App,
   { change, origin, whileExists }: RequestedChange,
@@ -210,35 +210,35 @@ async function record(
   const created = await app.store.create(request, { dueInMs, whileExists, ...(isLimited && { mostUndecided }) })
   if (created.outcome === 'gone') throw new Refusal('not-needed', mrkdwn`Not requested: what led to it has ended.`)
   if (created.outcome === 'busy')
-    throw await busyRefusal(app, request, { held: created.held, subject: change.subject(facts), names: itemNamesOf(change, facts) })
+    throw await busyRefusal(app, request, { locked: created.locked, subject: change.subject(facts), names: itemNamesOf(change, facts) })
   if (created.outcome === 'too-many') throw new Refusal('too-many', tooManyUndecided(mostUndecided))
   const { retryAt } = created
   if (retryAt !== undefined) throw new Refusal('too-many', tooManyLately(mostLately(mostUndecided), retryAt), { retryAt })
   return created.outcome === 'created'
 }
 
-/** Names the requests that hold what a new one needs, each with a link. `names`: what people call its items, by their resources. */
+/** Names the requests that lock what a new one needs, each with a link. `names`: what people call its items, by their resources. */
 async function busyRefusal(
   app: App,
   { resource, origin }: NewRequest,
-  { held, subject, names }: { held: Created['held']; subject: string; names: Map<string, string> },
+  { locked, subject, names }: { locked: Created['locked']; subject: string; names: Map<string, string> },
 ): Promise<Refusal> {
   const { linkTo } = app.slack.identity
-  const heldBy = Map.groupBy(held, ({ by }) => by)
-  const holding = await app.store.findMany([...heldBy.keys()])
-  // A child has no message. It holds an address after the tracking of its evacuation was stopped.
+  const lockedBy = Map.groupBy(locked, ({ by }) => by)
+  const holding = await app.store.findMany([...lockedBy.keys()])
+  // A child has no message. It locks an address after the tracking of its evacuation was stopped.
   const parents = await app.store.findMany(holding.flatMap(({ parent }) => parent?.id ?? []))
   const holders = holding.map((each) => ({ ...(parents.find(({ id }) => id === each.parent?.id) ?? each), id: each.id }))
   const [first] = holders
-  if (!first) return new Refusal('locked', heldByUnreadable(held[0]?.by ?? ''))
-  const own = held.find((each) => each.resource === resource)
+  if (!first) return new Refusal('locked', lockedByUnreadable(locked[0]?.by ?? ''))
+  const own = locked.find((each) => each.resource === resource)
   const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
   const others = (holder ? [holder] : holders).map((each) => ({
     holder: each,
     link: linkTo(each),
     title: app.catalog.titleOf(each),
-    holds: holder ? [subject] : (heldBy.get(each.id) ?? []).map(nameOf),
+    holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
   }))
   return new Refusal('locked', othersAreOpen(others, origin.userId, holder === undefined))
 }

@@ -127,7 +127,7 @@ async function readOutcome(app: App, request: Request, { change, input, latest }
   // The process that issued the secret may still be showing it.
   if (isHandover && moment.phase === 'sent' && moment.sinceSentMs < app.timings.handoverMs) return unclear('read')
   // The observation of a secret that nobody saw deletes it. The reads that settle a lost answer go before all others.
-  const lane = isHandover ? 'retract' : request.state === 'starting' ? 'execute' : 'track'
+  const lane = isHandover ? 'retract' : request.state === 'starting' ? 'send' : 'track'
   const look = () => change.observe(input, latest, moment, options)
   try {
     return { observation: await inLane(lane, look, { requestId: request.parent?.id ?? request.id }), observed: 'read' as const }

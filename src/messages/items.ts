@@ -50,26 +50,12 @@ export function movedCount(items: Pick<ItemView, 'state'>[]): string {
   return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
 }
 
-/** Phones show this many marks and the count on one line. */
-const longestBar = 10
-
-/**
- * `●●●●●●●●✕○  *12 of 14 moved, 1 failed*`. Filled, open and crossed differ by shape, so the bar needs no colour, and none is an emoji,
- * which a screen reader would name one by one. At its usual level, NVDA is silent on both circles and reads out squares (its symbols.dic).
- * The words of a message have the count alone (see `withoutBars`).
- */
+/** `*12 of 14 moved, 1 failed*` */
 export function progress(items: Pick<ItemView, 'state'>[]): Mrkdwn {
   const count = (...of: ItemView['state'][]) => items.filter(({ state }) => of.includes(state)).length
   const [failed, overtaken] = [count('failed', 'not-started'), count('superseded')]
-  const left = items.length - count('done') - failed - overtaken
-  const length = Math.min(items.length, longestBar)
-  // One failure among 50 has a mark, and so has the last that is left: the bar is full only once all are moved.
-  const marksOf = (part: number, most: number) => (part === 0 ? 0 : Math.min(most, Math.max(1, Math.round((part * length) / items.length))))
-  const crossed = marksOf(failed + overtaken, left === 0 ? length : length - 1)
-  const open = marksOf(left, length - crossed)
-  const bar = `${'●'.repeat(length - crossed - open)}${'✕'.repeat(crossed)}${'○'.repeat(open)}`
   const ends = [movedCount(items), ...(failed > 0 ? [`${failed} failed`] : []), ...(overtaken > 0 ? [`${overtaken} superseded`] : [])]
-  return mrkdwn`${bar}  *${ends.join(', ')}*`
+  return mrkdwn`*${ends.join(', ')}*`
 }
 
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {

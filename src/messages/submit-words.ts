@@ -129,7 +129,7 @@ function withdrawing(holders: Request[], viewerId: string): Mrkdwn {
 }
 
 /** The operators have a notice with what to do about it. */
-export function heldByUnreadable(id: string): Mrkdwn {
+export function lockedByUnreadable(id: string): Mrkdwn {
   return mrkdwn`Not requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
 }
 

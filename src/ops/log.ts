@@ -172,18 +172,20 @@ export function createRepeatedLines(log: Pick<Log, 'info' | 'warn' | 'error'>) {
   const subjects = new Map<string, { firstAt: number; writtenAt: number; repeats: number }>()
   const nameOf = (code: string, about: string) => `${code} ${about}`
 
-  function write({ fields, text, about = '', level = 'warn' }: RepeatedLine): void {
+  /** Returns false for a repeat, which was not written. */
+  function write({ fields, text, about = '', level = 'warn' }: RepeatedLine): boolean {
     const name = nameOf(fields.code, about)
     const now = Date.now()
     const before = subjects.get(name)
     if (before && Math.abs(now - before.writtenAt) < quietMs) {
       before.repeats += 1
-      return
+      return false
     }
     if (subjects.size >= mostSubjects) subjects.clear()
     subjects.set(name, { firstAt: before?.firstAt ?? now, writtenAt: now, repeats: 0 })
     const written = log as Record<typeof level, Write<{ code: string }>>
     written[level](before?.repeats ? { ...fields, repeats: before.repeats } : fields, text)
+    return true
   }
 
   /** Writes that this is over, for a caller who knows. */

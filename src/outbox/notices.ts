@@ -42,7 +42,7 @@ export async function deliverText(app: App, owed: Owed): Promise<Delivered> {
 }
 
 async function sendLeased(app: App, owed: Owed, leased: Awaited<ReturnType<typeof lease>>): Promise<Delivered> {
-  if (leased.is !== 'leased') return { is: leased.is === 'held' ? 'later' : 'sent' }
+  if (leased.is !== 'leased') return { is: leased.is === 'leased-elsewhere' ? 'later' : 'sent' }
   const { facts = '', at } = leased.fields
   const result = await sendText(app, owed, leased.lease, facts, Number(at))
   await settle(app, owed, leased.lease, result)
@@ -50,9 +50,9 @@ async function sendLeased(app: App, owed: Owed, leased: Awaited<ReturnType<typeo
 }
 
 /** A message without a sender is of an ability that this version lacks. It stays due, for a version that has it. */
-async function sendText(app: App, owed: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+async function sendText(app: App, owed: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const send = own[owed.name] ?? app.senders[owed.name]
-  if (send) return send(app, owed, held, facts, sinceMs)
+  if (send) return send(app, owed, leased, facts, sinceMs)
   app.lines.write({
     fields: { code: 'sender-missing', message: owed.name },
     text: 'Nothing here can send a message that is owed',
@@ -63,13 +63,13 @@ async function sendText(app: App, owed: Owed, held: Lease, facts: string, sinceM
 
 const own: Record<string, SendText> = { notice: sendNotice, 'late-look': (app, _, __, facts) => lookLate(app, facts) }
 
-async function sendNotice(app: App, owed: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+async function sendNotice(app: App, owed: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const data = readJson(Facts, facts)
   const channelId = app.config.opsChannel
   // Lockkeeper did not write it, or nobody gets it.
   if (!data || channelId === undefined) return { status: 'dropped' }
   const place = { channelId, key: `${owed.name}/${owed.id}` }
-  const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, held)
+  const posted = await postOnce(app, { message: notice(ownWords(data.words)), place, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', rememberMs: data.rememberMs }
   if (posted.is !== 'refused') return laterAfter(posted)
   onRefusedNotice(app, posted.error)
@@ -97,17 +97,11 @@ interface NoticeOptions {
   level?: 'info' | 'warn' | 'error'
 }
 
-/** Anybody can cause some problems without end. Within this time, a process takes a problem for a repeat, and says and does nothing. */
-const quietMs = 60_000
-
-/** Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
+/** Anybody can cause some problems without end, so what the log leaves out as a repeat is told to nobody. Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
-  const { requestId, level = 'error' } = options
+  const { requestId, about = requestId, level = 'error' } = options
+  if (!app.lines.write({ level, fields: { code, requestId }, text: notice(words).text, about })) return
   const owed = noticeFor(code, options)
-  if (Date.now() - (app.notices.get(owed.id) ?? 0) < quietMs) return
-  if (app.notices.size > 1_000) app.notices.clear()
-  app.notices.set(owed.id, Date.now())
-  app.log[level]({ code, requestId }, notice(words).text)
   const facts = factsOf(app, code, words)
   if (!facts) return
   // A notice does not wait for a Redis that is away: it may be about Redis.
@@ -125,14 +119,14 @@ const withoutRedisMs = 3_600_000
 async function postWithoutRedis(app: App, owed: Owed, facts: string): Promise<void> {
   const sinceMs = Date.now()
   const always = { sendBefore: deadlineIn(Number.POSITIVE_INFINITY), untilMs: Number.POSITIVE_INFINITY }
-  const held: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, ...always }
-  while (held.searchedForMs < withoutRedisMs) {
-    const { status, retryInMs, isSlow } = await sendText(app, owed, held, facts, sinceMs)
+  const leased: Lease = { of: owed, token: '', mode: 'fresh', searchedForMs: 0, ...always }
+  while (leased.searchedForMs < withoutRedisMs) {
+    const { status, retryInMs, isSlow } = await sendText(app, owed, leased, facts, sinceMs)
     if (retryInMs === undefined) return
     const waitMs = isSlow ? Math.max(...searchesAfterMs) : retryInMs
-    if (status === 'unsure') held.mode = 'unsure'
+    if (status === 'unsure') leased.mode = 'unsure'
     await new Promise((resolve) => setTimeout(resolve, waitMs).unref())
-    held.searchedForMs = Date.now() - sinceMs
+    leased.searchedForMs = Date.now() - sinceMs
   }
 }
 

@@ -25,12 +25,12 @@ export const isAboutRequest = (name: string): boolean => name === 'card' || isRe
 export const memberOf = ({ id, name }: Owed): string => `${id}/${name}`
 
 /**
- * `held`: another process sends it. `settled`: it was sent, or nothing owes it. `missing`: what owes it is gone. `cardless`: send the card first.
+ * `leased-elsewhere`: another process sends it. `settled`: it was sent, or nothing owes it. `missing`: what owes it is gone. `cardless`: send the card first.
  * `behind`: send that report first.
  */
 type Leased =
   | { is: 'leased'; lease: Lease /** What owes it, at the lease. */; fields: Record<string, string>; leasedAtMs: number }
-  | { is: 'held' | 'settled' | 'missing' | 'cardless' }
+  | { is: 'leased-elsewhere' | 'settled' | 'missing' | 'cardless' }
   | { is: 'behind'; first: ReportName }
 
 interface LeaseOptions {
@@ -64,9 +64,9 @@ export async function lease(app: App, owed: Owed, { isCardRefused = false, facts
   const answer = await run(app.redis, 'lease', keysOf(app, owed), facts === undefined ? values : [...values, facts, String(owedMs)])
   const [is, searchedForMs, triedUntilMs, owedBy, isSlow, leasedAtMs, ...flat] = answer
   if (is === 'behind') return { is, first: answer[1] as ReportName }
-  if (is !== 'fresh' && is !== 'unsure') return { is: is as 'held' }
+  if (is !== 'fresh' && is !== 'unsure') return { is: is as 'leased-elsewhere' }
   const sinceTryMs = Number(leasedAtMs) - Number(triedUntilMs)
-  const held: Lease = {
+  const leased: Lease = {
     of: owed,
     token,
     mode: is,
@@ -78,21 +78,21 @@ export async function lease(app: App, owed: Owed, { isCardRefused = false, facts
     untilMs: Number(leasedAtMs) + leaseMs[is],
   }
   const fields = Object.fromEntries(Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2], flat[index * 2 + 1]]))
-  return { is: 'leased', lease: held, fields, leasedAtMs: Number(leasedAtMs) }
+  return { is: 'leased', lease: leased, fields, leasedAtMs: Number(leasedAtMs) }
 }
 
 /** `again`: the record changed, so send the card again. `lost`: another process holds the lease now. */
 type Settled = 'settled' | 'again' | 'later' | 'lost'
 
 /** Stores the result of a try. Throws StoreUnavailableError if Redis does not answer. */
-export async function settle(app: App, owed: Owed, held: Lease, result: Settlement): Promise<Settled> {
+export async function settle(app: App, owed: Owed, leased: Lease, result: Settlement): Promise<Settled> {
   const { status, retryInMs = 0, cardTs = '', shownRevision = 0, owes = '', rememberMs = rememberedMs, isSlow = false } = result
   const shown = [cardTs, String(shownRevision), owes]
   const slow = [isSlow ? '1' : '', String(lateLookMs)]
-  const values = [memberOf(owed), owed.name, held.token, status, String(retryInMs), ...shown, String(rememberMs), ...slow]
+  const values = [memberOf(owed), owed.name, leased.token, status, String(retryInMs), ...shown, String(rememberMs), ...slow]
   const [outcome] = await run(app.redis, 'settle', keysOf(app, owed), values)
   // The process that holds the lease now may have searched for it before Slack showed it.
-  if (outcome === 'lost' && held.posted) await oweLateLook(app, held, held.posted)
+  if (outcome === 'lost' && leased.posted) await oweLateLook(app, leased, leased.posted)
   return outcome as Settled
 }
 
@@ -158,30 +158,30 @@ const longestSearchMs = 10 * 60_000
 export const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
 /** Posts it while the lease holds, unless a search finds it (`found`). If Slack allows no search, it says that it may be a repeat. */
-export async function postOnce(app: App, out: Outgoing, held: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
-  const found = await search(app, out, held)
+export async function postOnce(app: App, out: Outgoing, leased: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
+  const found = await search(app, out, leased)
   if (found.is === 'rate-limited') return found
   const isAnswered = found.is === 'found' || found.is === 'absent'
   // Only the search failed: nothing was sent.
   if (!isAnswered && found.is !== 'cannot-search') return unsentFor(retryInMs)
-  if (found.is !== 'found' && held.searchAgainInMs !== undefined) return unsentFor(held.searchAgainInMs)
+  if (found.is !== 'found' && leased.searchAgainInMs !== undefined) return unsentFor(leased.searchAgainInMs)
   // Before it is posted, because the process may end right after that. A notice that is posted without Redis has no lease.
-  if (isAnswered && held.mode === 'unsure' && held.token !== '') await oweLateLook(app, held, out)
+  if (isAnswered && leased.mode === 'unsure' && leased.token !== '') await oweLateLook(app, leased, out)
   if (found.is === 'found') return found
   const message = found.is === 'cannot-search' ? asRepeat(out.message) : out.message
-  held.posted = out
-  return sendWithTable(message, (one) => app.slack.messenger.post(out.place, one, held.sendBefore))
+  leased.posted = out
+  return sendWithTable(message, (one) => app.slack.messenger.post(out.place, one, leased.sendBefore))
 }
 
-async function search(app: App, { place, sinceMs }: Outgoing, held: Lease): Promise<SearchResult> {
-  if (held.mode === 'fresh') return { is: 'absent' }
+async function search(app: App, { place, sinceMs }: Outgoing, leased: Lease): Promise<SearchResult> {
+  if (leased.mode === 'fresh') return { is: 'absent' }
   const range = {
     oldestMs: sinceMs - margins.beforeMs,
-    latestMs: held.triedUntilMs === undefined ? undefined : held.triedUntilMs + margins.afterMs,
+    latestMs: leased.triedUntilMs === undefined ? undefined : leased.triedUntilMs + margins.afterMs,
   }
   const found = await app.slack.messenger.find({ ...place, ...range })
   const hasFailed = found.is !== 'found' && found.is !== 'absent' && found.is !== 'cannot-search'
-  return hasFailed && held.searchedForMs > longestSearchMs ? { is: 'cannot-search' } : found
+  return hasFailed && leased.searchedForMs > longestSearchMs ? { is: 'cannot-search' } : found
 }
 
 export function later(inMs: number): Settlement {

@@ -44,7 +44,7 @@ export async function deliver(app: App, id: string, name: string): Promise<Deliv
   for (let round = 0; round < mostRounds; round += 1) {
     const leased = await lease(app, { id, name }, { isCardRefused: cardError !== undefined })
     switch (leased.is) {
-      case 'held':
+      case 'leased-elsewhere':
         return { is: 'later' }
       case 'settled':
       case 'missing':
@@ -152,19 +152,19 @@ const updateRetryMs = 3_000
 /** Slack's codes for a card that is gone, or whose channel is. `is_inactive`: the channel is frozen, archived or deleted (docs.slack.dev, "chat.update"). */
 const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])
 
-async function sendCard(app: App, request: Request, held: Lease, fields: Record<string, string>): Promise<Settlement> {
+async function sendCard(app: App, request: Request, leased: Lease, fields: Record<string, string>): Promise<Settlement> {
   const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
   // Its message says what would hold it.
   if (request.state === 'waiting') await app.freezes.read()
   const message = renderCard(app, request)
   const posted = request.cardTs
     ? { is: 'found' as const, ts: request.cardTs }
-    : await postOnce(app, { message, place, sinceMs: request.createdAt }, held)
+    : await postOnce(app, { message, place, sinceMs: request.createdAt }, leased)
   if (posted.is === 'sent') return { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
   if (posted.is === 'refused') return { ...later(refusedRetryMs), refused: posted.error }
   if (posted.is !== 'found') return laterAfter(posted)
 
-  const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message, held.sendBefore)
+  const updated = await app.slack.messenger.update({ ...place, ts: posted.ts }, message, leased.sendBefore)
   const settlement: Settlement = { status: 'settled', cardTs: posted.ts, shownRevision: request.revision }
   if (updated.is === 'sent') return settlement
   if (updated.is !== 'refused' || isPassing(updated.error))
@@ -180,22 +180,22 @@ async function sendCard(app: App, request: Request, held: Lease, fields: Record<
 const longestNamingMs = 1_000
 
 /** `cardError`: Slack's code for refusing the card, so that there is no thread. */
-async function sendReport(app: App, request: Request, name: ReportName, held: Lease, cardError = 'no message'): Promise<Settlement> {
+async function sendReport(app: App, request: Request, name: ReportName, leased: Lease, cardError = 'no message'): Promise<Settlement> {
   const names = await withinOr(longestNamingMs, app.directory.names(actorsIn(request, name)), new Map<string, string>())
   const message = renderReport(app, request, name, names)
   if (!message) return { status: 'settled' }
   const { cardTs, createdAt: sinceMs } = request
   // A report that a later step owes again has another key, because it is another message.
-  const key = `${request.id}/${name}${held.owedBy === undefined ? '' : `/${held.owedBy}`}`
+  const key = `${request.id}/${name}${leased.owedBy === undefined ? '' : `/${leased.owedBy}`}`
   const place = { channelId: request.origin.channelId, key, threadTs: cardTs, broadcast: name === 'break-glass' }
-  const posted = cardTs ? await postOnce(app, { message, place, sinceMs }, held) : { is: 'refused' as const, error: cardError }
+  const posted = cardTs ? await postOnce(app, { message, place, sinceMs }, leased) : { is: 'refused' as const, error: cardError }
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)
   if (isPassing(posted.error)) return later(passingMs)
   if (name === 'break-glass') await onUndeliverable(app, request, posted.error, name)
   // A machine has no direct messages.
   if (isMachine(request.origin)) return giveUp(app, request, posted.error)
-  return sendDirectly(app, request, message, { key, error: posted.error }, held)
+  return sendDirectly(app, request, message, { key, error: posted.error }, leased)
 }
 
 async function sendDirectly(
@@ -203,13 +203,13 @@ async function sendDirectly(
   request: Request,
   message: Answerable,
   failed: { key: string; error: string },
-  held: Lease,
+  leased: Lease,
 ): Promise<Settlement> {
   // The bot has no scope to search direct messages, so a message that may have been sent is marked as a repeat.
-  const marked = held.mode === 'unsure' ? asRepeat(message) : message
+  const marked = leased.mode === 'unsure' ? asRepeat(message) : message
   const place = { channelId: request.origin.userId, key: failed.key }
   const posted = await sendWithTable(asDirect(marked, request, failed.error), (one) =>
-    app.slack.messenger.post(place, one, held.sendBefore),
+    app.slack.messenger.post(place, one, leased.sendBefore),
   )
   if (posted.is === 'sent') return { status: 'settled' }
   if (posted.is !== 'refused') return laterAfter(posted)

@@ -9,7 +9,7 @@ export interface Opened {
   input: unknown
   /** The account as approved. */
   facts: unknown
-  /** The account as read at execution, or as approved before that. */
+  /** The account as read before the write, or as approved before that. */
   latest: unknown
 }
 

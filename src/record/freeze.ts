@@ -277,7 +277,7 @@ export function createFreezes(
   }
 
   /** The record in a message that is owed. Undefined if Lockkeeper did not write it. */
-  function genuine(text: string): FreezeRecord | undefined {
+  function openMessage(text: string): FreezeRecord | undefined {
     const found = open(keyring, 'freeze', FreezeRecord, text)
     return found.is === 'genuine' ? found.facts : undefined
   }
@@ -289,7 +289,7 @@ export function createFreezes(
   }
 
   /** `lastRead`: for messages, which only show it. */
-  return { read, set, lift, stopAll, genuine, newest, lastRead: () => memory.last }
+  return { read, set, lift, stopAll, openMessage, newest, lastRead: () => memory.last }
 }
 export type Freezes = ReturnType<typeof createFreezes>
 

@@ -204,11 +204,11 @@ export function mostLately(mostUndecided: number): number {
 export type NewRequest = Omit<z.input<typeof Request>, 'version' | 'state' | 'revision' | 'expiresAt' | 'cardTs'> & { signature: string }
 
 export interface Created {
-  /** `exists`: a repeated delivery. `gone`: the reason for it ended (`whileExists`). `busy`: others hold its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
+  /** `exists`: a repeated delivery. `gone`: the reason for it ended (`whileExists`). `busy`: others lock its resources. `too-many`: undecided ones. `too-often`: in the last 10 minutes. */
   outcome: 'created' | 'exists' | 'gone' | 'busy' | 'too-many' | 'too-often'
   id: string
-  /** The resources that are held, and the id of the request that holds each. Empty unless `busy`. */
-  held: { resource: string; by: string }[]
+  /** The resources that are locked, and the id of the request that locks each. Empty unless `busy`. */
+  locked: { resource: string; by: string }[]
   /** From when on the requester may request again, in ms by Redis' clock. Undefined unless `too-often`. */
   retryAt: number | undefined
 }
@@ -249,8 +249,8 @@ async function create(
   )
   if (outcome === 'created') onStep({ step: 'request', requestId: id, kind, to: 'waiting' })
   const resources = resourcesOf(request)
-  const held = more.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(more[index - 1]) - 1] ?? '', by }] : []))
-  return { outcome: outcome as Created['outcome'], id, held, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
+  const locked = more.flatMap((by, index) => (index % 2 === 1 ? [{ resource: resources[Number(more[index - 1]) - 1] ?? '', by }] : []))
+  return { outcome: outcome as Created['outcome'], id, locked, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
 }
 
 /** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
@@ -282,7 +282,7 @@ export interface StepData {
   /** For the write of a child. Takes the step only while its parent is tracked, and fewer than `most` of these were sent in the last `withinMs`. */
   beside?: { ids: string[]; most: number; withinMs: number }
   /** Takes the step only if no other request holds a resource of this one. */
-  unlessHeld?: true
+  unlessLocked?: true
   /** Takes the step only if the record of the freeze is still this text. Empty: if there is none. */
   freeze?: string
   /** Moves the deadline to this many ms from now, wherever it was. */
@@ -348,7 +348,7 @@ async function take(
     clear: step.clears ?? [],
     unexpired: step.beforeDeadline ?? false,
     notAfter: data.notAfter ?? false,
-    unlessHeld: data.unlessHeld ?? false,
+    unlessLocked: data.unlessLocked ?? false,
     freeze: data.freeze !== undefined && { key: keys.freeze, is: data.freeze },
     openStates,
     revision: step.ifUnchanged ? request.revision : false,

@@ -5,7 +5,7 @@ export function createKeys(prefix: string) {
     queuePrefix: tag,
     recordPrefix: `${tag}:request:`,
     record: (id: string) => `${tag}:request:${id}`,
-    /** The open request that holds a resource. */
+    /** The open request that locks a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
     /** The request that changed a resource last, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,

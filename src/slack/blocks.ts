@@ -15,20 +15,7 @@ import { type Linked, linkedIn } from '../domain/reason.ts'
 import { cleanText } from '../domain/text.ts'
 import { divided, fit, fitBlocks, longestInput } from './fit.ts'
 import type { Entered } from './interactions.ts'
-import {
-  code,
-  dateTime,
-  emptyText,
-  escapeMrkdwn,
-  isPlainAddress,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  plain,
-  truncate,
-  verbatim,
-  withoutBars,
-} from './text.ts'
+import { code, dateTime, emptyText, escapeMrkdwn, isPlainAddress, type Mrkdwn, mention, mrkdwn, plain, truncate, verbatim } from './text.ts'
 import type { Message } from './web-api.ts'
 
 // Texts of any length can be given to these functions. `message` and `modal` cut those that are longer than Slack takes.
@@ -157,7 +144,7 @@ function wordsIn(block: KnownBlock): string {
     case 'header':
       return escapeMrkdwn(block.text.text).text
     case 'section':
-      return block.text ? withoutBars(block.text.text) : ''
+      return block.text?.text ?? ''
     case 'context':
       return block.elements.map((element) => ('text' in element ? element.text : '')).join('  ·  ')
     case 'rich_text': {

@@ -179,15 +179,10 @@ export function exactTime(at: number): Mrkdwn {
   return new MrkdwnText(dateTime(at).text.replace('{time}', '{time_secs}'))
 }
 
-/** Leaves out the progress bars, for screen readers and machines. Two spaces after its marks tell a bar from a name. */
-export function withoutBars(text: string): string {
-  return text.replaceAll(/^[●✕○]+ {2}/gm, '')
-}
-
 /** Removes the markup, for places that show plain text only. Code loses its backticks alone. A mention becomes its name or id, a date its fallback in UTC. */
 export function toPlainText(words: Mrkdwn, nameOf: (id: string) => string | undefined = () => undefined): string {
   return unescaped(
-    withoutBars(words.text)
+    words.text
       .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
       .replace(/<(?:[@#]|!subteam\^)([A-Z0-9]+)(?:\|[^>]*)?>/g, (_, id) => escaped(nameOf(id) ?? id))
       .replace(/`([^`]*)`|[*`]/g, '$1'),

@@ -41,7 +41,7 @@ export function createBot(config: Config, outlets: Outlets) {
 
   const carryOn = createBundles(jobs)
   const worker = createWorker(jobs, {
-    reconcile: (id) => inLane('execute', () => reconcile(jobs, carryOn, id)),
+    reconcile: (id) => inLane('send', () => reconcile(jobs, carryOn, id)),
     track: (requests) => track(jobs, requests),
     dataLossMark,
     redisWatch: createRedisWatch(jobs),

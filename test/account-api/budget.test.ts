@@ -30,8 +30,8 @@ describe('reads', () => {
     // Lockkeeper's own snapshots have two that no person and no machine can use up.
     expect(await spend('read', 'background', { userId: 'machine:ci' })).toBe(0)
     expect(await spend('read', 'background')).toBe(2)
-    expect(await spend('read', 'execute')).toBe(10)
-    expect(await spend('read', 'execute')).toBe(0)
+    expect(await spend('read', 'send')).toBe(10)
+    expect(await spend('read', 'send')).toBe(0)
   })
 
   test('one person spends at most a third of what people may spend, once somebody else has read in this minute', async () => {
@@ -42,7 +42,7 @@ describe('reads', () => {
     expect(await read('U0BEN')).toBe(0)
     expect(await read('U0ADA')).toBeGreaterThan(55_000)
     expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(15)
-    expect(await spend('read', 'execute')).toBe(24)
+    expect(await spend('read', 'send')).toBe(24)
     const tiny = setUp({ readsPerMinute: 10 })
     await tiny.spend('read', 'person', { userId: 'U0BEN', most: 1 })
     expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(3)
@@ -59,7 +59,7 @@ describe('reads', () => {
     // A machine that proposes is never alone: people may come at any moment.
     const other = setUp()
     expect(await other.spend('read', 'person', { userId: 'machine:ci' })).toBe(16)
-    expect(await budget.take('read', { lane: 'execute' })).toBe(0)
+    expect(await budget.take('read', { lane: 'send' })).toBe(0)
   })
 
   test('the lists of machines have at most four of the six reads of the background together, and two each', async () => {
@@ -103,7 +103,7 @@ describe('reads', () => {
 
     expect(await spend('read', 'background')).toBe(2)
     expect(await spend('read', 'person')).toBe(8)
-    expect(await spend('read', 'execute')).toBe(2)
+    expect(await spend('read', 'send')).toBe(2)
   })
 
   test.each([10, 12, 19, 29, 30])(
@@ -125,7 +125,7 @@ describe('reads', () => {
     const { spend } = setUp()
     expect(await spend('write', 'retract')).toBe(20)
 
-    expect(await spend('read', 'execute')).toBe(60)
+    expect(await spend('read', 'send')).toBe(60)
   })
 })
 
@@ -134,7 +134,7 @@ describe('writes', () => {
     const { spend } = setUp()
 
     expect(await spend('write', 'bundle')).toBe(18)
-    expect(await spend('write', 'execute')).toBe(0)
+    expect(await spend('write', 'send')).toBe(0)
     expect(await spend('write', 'retract')).toBe(2)
   })
 
@@ -142,33 +142,33 @@ describe('writes', () => {
     const { budget } = setUp({ windowMs: 3_000, writesPerMinute: 5 })
     for (let number = 0; number < 5; number += 1) expect(await budget.takeWrite('bundle', 'bundle')).toBe(0)
 
-    const wait = await budget.takeWrite('execute', 'single')
+    const wait = await budget.takeWrite('send', 'single')
     expect(wait).toBeGreaterThan(500)
     await delay(wait + 50)
 
     const bundle = await Promise.all(Array.from({ length: 5 }, () => budget.takeWrite('bundle', 'bundle')))
     expect(bundle.filter((each) => each === 0)).toHaveLength(4)
-    expect(await budget.takeWrite('execute', 'single')).toBe(0)
+    expect(await budget.takeWrite('send', 'single')).toBe(0)
   })
 
   // The turns are 1.5 s apart, which a busy machine may miss.
   test('single changes that wait have their turns one after the other', { retry: 3 }, async () => {
     const { budget } = setUp({ windowMs: 6_000, writesPerMinute: 3 })
     for (let number = 0; number < 3; number += 1) {
-      expect(await budget.takeWrite('execute', `earlier ${number}`)).toBe(0)
+      expect(await budget.takeWrite('send', `earlier ${number}`)).toBe(0)
       await delay(1_500)
     }
 
-    const first = await budget.waitForWrite('execute', 'first')
-    const second = await budget.waitForWrite('execute', 'second')
+    const first = await budget.waitForWrite('send', 'first')
+    const second = await budget.waitForWrite('send', 'second')
     expect(second - first).toBeGreaterThan(500)
-    expect(Math.abs((await budget.waitForWrite('execute', 'second')) - second)).toBeLessThan(1_000)
+    expect(Math.abs((await budget.waitForWrite('send', 'second')) - second)).toBeLessThan(1_000)
     await delay(first + 20)
 
     // Otherwise each would read the account, and all but one in vain.
-    expect([await budget.waitForWrite('execute', 'second'), await budget.waitForWrite('execute', 'first')]).toEqual([expect.any(Number), 0])
-    expect(await budget.waitForWrite('execute', 'second')).toBeGreaterThan(0)
-    expect(await budget.takeWrite('execute', 'first')).toBe(0)
+    expect([await budget.waitForWrite('send', 'second'), await budget.waitForWrite('send', 'first')]).toEqual([expect.any(Number), 0])
+    expect(await budget.waitForWrite('send', 'second')).toBeGreaterThan(0)
+    expect(await budget.takeWrite('send', 'first')).toBe(0)
   })
 })
 
@@ -177,8 +177,8 @@ test('a pause stops one kind of call in all processes', async () => {
 
   await budget.pause('read', 30_000)
 
-  expect(await create().take('read', { lane: 'execute' })).toBeGreaterThan(29_000)
-  expect(await create().take('write', { lane: 'execute' })).toBe(0)
+  expect(await create().take('read', { lane: 'send' })).toBeGreaterThan(29_000)
+  expect(await create().take('write', { lane: 'send' })).toBe(0)
 })
 
 test('no window holds more calls than the account allows, by two processes at once', async () => {
@@ -196,7 +196,7 @@ test('no window holds more calls than the account allows, by two processes at on
     }
   }
 
-  await Promise.all([readAsFastAsPossible('execute'), readAsFastAsPossible('execute'), readAsFastAsPossible('person')])
+  await Promise.all([readAsFastAsPossible('send'), readAsFastAsPossible('send'), readAsFastAsPossible('person')])
 
   // Each was counted at some time between the two. These were certainly counted within one window.
   const most = Math.max(...sent.map((from) => sent.filter((to) => to.before >= from.before && to.after < from.before + windowMs).length))
@@ -212,7 +212,7 @@ test('figures name what each lane has spent, and how long its next call waits', 
   const figures = await budget.figures()
 
   expect(figures.map(({ kind, lane, used }) => [kind, lane, used])).toEqual([
-    ['read', 'execute', 0],
+    ['read', 'send', 0],
     ['read', 'person', 48],
     ['read', 'track', 0],
     ['read', 'background', 0],
@@ -221,7 +221,7 @@ test('figures name what each lane has spent, and how long its next call waits', 
     ['write', 'retract', 0],
   ])
   expect(figures.find(({ lane }) => lane === 'person')?.waitMs).toBeGreaterThan(55_000)
-  expect(figures.find(({ lane }) => lane === 'execute')?.waitMs).toBe(0)
+  expect(figures.find(({ lane }) => lane === 'send')?.waitMs).toBe(0)
   // Asking counts nothing.
   expect((await budget.figures()).map(({ used }) => used)).toEqual(figures.map(({ used }) => used))
 })
@@ -248,13 +248,13 @@ describe('without Redis', () => {
     const { budget, away, back, spend } = setUpAway()
     away()
 
-    await expect(budget.take('read', { lane: 'execute' })).rejects.toThrow(StoreUnavailableError)
+    await expect(budget.take('read', { lane: 'send' })).rejects.toThrow(StoreUnavailableError)
     await expect.poll(() => budget.take('read', { lane: 'person' }), { timeout: 10_000 }).toBe(0)
     await expect(budget.take('write', { lane: 'retract' })).rejects.toThrow(StoreUnavailableError)
     expect(await budget.take('read', { lane: 'track' })).toBe(0)
-    await expect(budget.take('read', { lane: 'execute' })).rejects.toThrow(StoreUnavailableError)
+    await expect(budget.take('read', { lane: 'send' })).rejects.toThrow(StoreUnavailableError)
 
     back()
-    expect(await spend('read', 'execute')).toBe(18)
+    expect(await spend('read', 'send')).toBe(18)
   })
 })

@@ -39,13 +39,15 @@ interface Options {
 }
 
 function receiverOn(port: number, { take = async () => 'accepted', onRefused = () => {}, onNotice = () => {} }: Options) {
-  const write = ({ code }: { code?: unknown }, text: string) => code === 'alerts-unread' && onNotice(text)
   const app = fakeApp({
     config: { opsChannel: undefined },
-    log: { warn: write },
-    lines: { write: () => {} },
+    lines: {
+      write: ({ fields, text }) => {
+        if (fields.code === 'alerts-unread') onNotice(text)
+        return true
+      },
+    },
     metrics: { alert: () => {}, alertRefused: (reason, count) => count > 0 && onRefused(reason) },
-    notices: new Map(),
   })
   return createAlertReceiver(app, { host: '127.0.0.1', port, tokens: [new Secret(token), new Secret(otherToken)] }, take)
 }

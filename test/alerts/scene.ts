@@ -9,6 +9,7 @@ import { type Alert, readPayload } from '../../src/features/alerts/payload.ts'
 import { senders } from '../../src/features/index.ts'
 import { requestIdFor } from '../../src/life/submit.ts'
 import type { Submit } from '../../src/messages/submit-words.ts'
+import { createRepeatedLines } from '../../src/ops/log.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { Refusal } from '../../src/slack/errors.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -206,10 +207,12 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       identity: { current: () => ({ teamId: 'T0NIMBUS01' }) as Identity },
     },
     metrics: { alert: count, error: () => {} },
-    log: { error: (_, text) => void operators.push(text) },
-    lines: { write: ({ fields }) => void errors.push(fields.error) },
+    lines: createRepeatedLines({
+      info: () => {},
+      warn: ({ error }) => void errors.push(error),
+      error: (_, text) => void operators.push(text),
+    }),
     errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
-    notices: new Map(),
     senders,
     submit: submit as Submit,
   })

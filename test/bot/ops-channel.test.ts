@@ -8,7 +8,7 @@ async function check(found: ChannelMembership) {
   const lines: unknown[] = []
   const app = fakeApp({
     slack: { probe: { membership: async () => found } },
-    lines: { write: ({ fields, text, level }) => void lines.push([fields, text, level]) },
+    lines: { write: ({ fields, text, level }) => lines.push([fields, text, level]) > 0 },
   })
   return { answer: await checkOpsChannel(app, 'C0NIGHT001'), lines }
 }

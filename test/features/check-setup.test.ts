@@ -55,7 +55,7 @@ const well: SetupFacts = {
   limits: {
     perMinute: { read: 60, write: 20 },
     used: [
-      { kind: 'read', lane: 'execute', used: 2, waitMs: 0 },
+      { kind: 'read', lane: 'send', used: 2, waitMs: 0 },
       { kind: 'read', lane: 'person', used: 16, waitMs: 0 },
       { kind: 'write', lane: 'bundle', used: 14, waitMs: 0 },
     ],

@@ -27,7 +27,7 @@ describe('a write whose process does not run while its connection opens', () => 
   })
 
   test.each([
-    ['was taken before', (work: () => Promise<unknown>) => withTurn('execute', deadlineIn(turnValidMs), work)],
+    ['was taken before', (work: () => Promise<unknown>) => withTurn('send', deadlineIn(turnValidMs), work)],
     ['is taken for it', (work: () => Promise<unknown>) => inLane('retract', work)],
   ])('waits for another turn if its own is older than the budget allows: one that %s', async (_, within) => {
     const { api, requests } = await startClient(() => success, { turns: budget })
@@ -43,7 +43,7 @@ describe('a write whose process does not run while its connection opens', () => 
     const { api, requests } = await startClient(() => success, { turns: budget })
     stallAtConnect(turnValidMs - 1_000)
 
-    await withTurn('execute', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
+    await withTurn('send', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
 
     expect(requests).toHaveLength(1)
   })
@@ -58,7 +58,7 @@ describe('a write whose process does not run while its connection opens', () => 
     const read = () => inLane('track', () => api.elasticIps.get(move[0]))
     const reads = Promise.allSettled(Array.from({ length: budget.perMinute.read }, read))
 
-    await withTurn('execute', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
+    await withTurn('send', deadlineIn(turnValidMs), () => api.elasticIps.move(...move))
 
     expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
     await vi.waitFor(() => expect(answers).toHaveLength(budget.perMinute.read))
@@ -70,7 +70,7 @@ describe('a write whose process does not run while its connection opens', () => 
     const stop = new AbortController()
     const { api, requests } = await startClient(() => () => stop.abort(), { turns: budget })
 
-    const moved = withTurn('execute', deadlineIn(turnValidMs), () => api.elasticIps.move(...move, { signal: stop.signal }))
+    const moved = withTurn('send', deadlineIn(turnValidMs), () => api.elasticIps.move(...move, { signal: stop.signal }))
 
     expect(await rejection(moved)).toMatchObject({ name: 'ApiUnreachableError', requestSent: 'unknown' })
     expect(requests).toHaveLength(1)

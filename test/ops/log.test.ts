@@ -228,7 +228,7 @@ describe('reports of errors', () => {
       const { fields, reports } = setUp()
       const named = { requestId: 'r1' }
       reports.of('jobs')(new Error('away'), 'r1')
-      inLane('execute', () => inLane('retract', () => reports.of('people')(new Error('away'))), named)
+      inLane('send', () => inLane('retract', () => reports.of('people')(new Error('away'))), named)
       inLane('person', () => {
         noteRequest('r1')
         reports.shownToPerson(new Error('away'), { at: 'request-approve' })

@@ -143,7 +143,6 @@ function arrangeApp({
   const asked: unknown[] = []
   const app = fakeApp({
     freezes: { read: async () => frozen ?? notFrozen.freezes.read() },
-    notices: new Map(),
     redis,
     keys,
     metrics,

@@ -4,6 +4,7 @@ import { AuditEntry } from '../../src/audit/chain.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
+import { createRepeatedLines } from '../../src/ops/log.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { createFreezes } from '../../src/record/freeze.ts'
 import { createStore, type TakenStep } from '../../src/record/store.ts'
@@ -23,19 +24,19 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
   const store = createStore({ redis, keys, audit, signatures, onStep: (step) => void steps.push(step) })
 
+  const log = ({ code }: { code?: unknown }) => void said.push(String(code))
   const parts = {
     ...{ redis, keys, store, audit, signatures },
     catalog: createCatalog(changes),
     timings: usualTimings,
-    notices: new Map(),
     config: { ...wording, movePollIntervalMs: 3_000, opsChannel: undefined, slack: { command: '/infra' } },
     access: { ruleOf: () => ruleFor(), judgeStart: async () => 'allowed' as const },
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
     ...takingMessages((name) => said.push(`sends ${name}`)),
     freezes: createFreezes({ redis, keys, audit, store }, recordKeyring),
-    lines: { write: ({ fields }: { fields: { code: string } }) => void said.push(fields.code) },
-    log: { error: ({ code }: { code: string }) => void said.push(code) },
+    lines: createRepeatedLines({ info: log, warn: log, error: log }),
+    log: { error: log },
     metrics: {
       error: () => {},
       requestsLost: () => {},

@@ -11,6 +11,7 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { senders } from '../../src/features/index.ts'
 import { tendKeyEnds } from '../../src/features/keys/end-work.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../src/features/keys/ends.ts'
+import { createRepeatedLines } from '../../src/ops/log.ts'
 import { sweepOutbox } from '../../src/outbox/outbox.ts'
 import { seal } from '../../src/redis/sealed.ts'
 import { catalog } from './catalog-for-test.ts'
@@ -96,6 +97,7 @@ function startKeys() {
 
   /** A process. All share the Redis, the account and the clock. */
   function startProcess(stateKeys = 'a-key-for-tests-of-32-characters') {
+    const log = ({ code }: { code?: unknown }) => void jobs.said.push(String(code))
     return jobs.appWith({
       recordKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }),
       account: { apiKeys },
@@ -104,12 +106,9 @@ function startKeys() {
       store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
       config: { ...jobs.app.config, signsWithApiKey: false },
       slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,
-      notices: new Map(),
       senders,
-      log: {
-        error: ({ code }: { code: string }) => void jobs.said.push(code),
-        warn: ({ code }: { code: string }) => void jobs.said.push(code),
-      },
+      log: { error: log, warn: log },
+      lines: createRepeatedLines({ info: log, warn: log, error: log }),
     })
   }
   const app = startProcess()
@@ -124,7 +123,7 @@ function startKeys() {
   const create = async (lasts: number, label = name) => {
     const endsAt = Math.ceil(((await app.store.now()) + lasts) / minute) * minute
     const options = { onAnswer: () => {}, request }
-    return inLane('execute', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
+    return inLane('send', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
   }
   /** Another process, after a restart, or after the lists were read long ago. */
   const letPass = async (ms: number) => {
@@ -137,7 +136,7 @@ function startKeys() {
     const [record] = (await readEnds(app)).ends.values()
     if (!record) throw new Error('no key ends')
     const end = record.end + by
-    await inLane('execute', () => apiKeys.rename(keyId, writeKeyName({ ...record, end })))
+    await inLane('send', () => apiKeys.rename(keyId, writeKeyName({ ...record, end })))
     await recordLaterEnd(app, record, end)
     return end
   }
@@ -293,8 +292,8 @@ describe('a key that ends', () => {
     const gone = await keys.create(10 * day)
     const renamed = await keys.create(10 * day, 'other [U0BEN00001 2f2e3d4c5b6a]')
     await keys.letPass(hour)
-    await inLane('execute', () => keys.apiKeys.delete(gone.key.id))
-    await inLane('execute', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
+    await inLane('send', () => keys.apiKeys.delete(gone.key.id))
+    await inLane('send', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
     await keys.tend()
     await keys.letPass(4 * day)
     await keys.tend()

@@ -54,18 +54,17 @@ export function accountWithOthers() {
       return { items: [...lists[list]], isWhole: true, readAt: (await now()) - world.copyAgeMs, ...world.missing }
     }
     /** The operators are told of a problem once, at first. */
-    class Notices extends Map<string, number> {
-      override set(id: string, at: number): this {
-        if (id.startsWith('outside-not-trusted:')) world.problems.push(id.split(':')[1] ?? '')
-        return super.set(id, at)
-      }
+    const write: App['lines']['write'] = (line) => {
+      const isNew = base.lines.write(line)
+      if (isNew && line.fields.code === 'outside-not-trusted') world.problems.push(line.about ?? '')
+      return isNew
     }
     const given: Record<string, unknown> = {
       redis: own,
       audit,
       store,
       recordKeyring: keyring,
-      notices: new Notices(),
+      lines: { write },
       timings: {},
       config: { ...base.config, watchChanges: true, keyReview: true, slack: { command: '/infra' } },
       lists: { elasticIps: () => read('elasticIps'), apiKeys: () => read('apiKeys') },

@@ -96,7 +96,7 @@ export function nameOf(text: string): Mrkdwn {
  * Says which alerts led to no request, once, or shows in that message which of them have resolved. Somebody who can write to Redis could change what
  * it says, so it goes only to the channels that the policy names for alerts, and its buttons open the form that anybody can open.
  */
-export async function sendAlerts(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+export async function sendAlerts(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const update = readJson(UpdatedList, facts)
   const messageId = update?.updates ?? id
   const hash = await guardStore(() => app.redis.hgetall(app.keys.message(messageId)))
@@ -109,12 +109,12 @@ export async function sendAlerts(app: App, { id, name }: Owed, held: Lease, fact
     // Once it is posted, this says where. Until then it may be posted as it was.
     if (hash.cardTs === undefined) return later(updateRetryMs)
     // Another process may have shown more ends since.
-    const updated = await app.slack.messenger.update({ ...place, ts: String(JSON.parse(hash.cardTs)) }, message, held.sendBefore)
+    const updated = await app.slack.messenger.update({ ...place, ts: String(JSON.parse(hash.cardTs)) }, message, leased.sendBefore)
     if (updated.is === 'refused' && isPassing(updated.error)) return later(passingMs)
     if (updated.is === 'sent' || updated.is === 'refused') return { status: 'dropped' }
     return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)
   }
-  const posted = await postOnce(app, { message, place, sinceMs }, held)
+  const posted = await postOnce(app, { message, place, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') return { status: 'settled', cardTs: posted.ts, rememberMs: listedMs }
   if (posted.is !== 'refused') return laterAfter(posted)
   if (isPassing(posted.error)) return later(passingMs)

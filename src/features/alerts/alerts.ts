@@ -202,7 +202,7 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     if (joined === 'resolved') throw new TryLater('the alert resolved')
     if (joined !== 'joined') continue
     const refused = await submitEvacuation(app, firing, servers, begun, signal)
-    if (refused?.isHeld && attempt < 2) continue
+    if (refused?.isLocked && attempt < 2) continue
     if (refused) return current.listed === undefined ? refused : 'duplicate'
     const [made] = await app.store.findMany([begun.id])
     if (made && isProposal(app, made, servers.server.id)) {
@@ -217,14 +217,14 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
   throw new TryLater('others requested the same at the same time')
 }
 
-/** The open request of alerts that holds the server. An alert is only hidden by a genuine one. */
+/** The open request of alerts that locks the server. An alert is only hidden by a genuine one. */
 async function openRequestFor(app: App, serverId: string): Promise<Request | undefined> {
   const [holder] = await app.store.othersFor({ id: '', resource: resourceOf(app, serverId) })
   return holder && isProposal(app, holder, serverId) ? holder : undefined
 }
 
 /**
- * Undefined once it is recorded. `isHeld`: another request has what it needs, perhaps only since that was read, or one of alerts that was first. The
+ * Undefined once it is recorded. `isLocked`: another request has what it needs, perhaps only since that was read, or one of alerts that was first. The
  * next attempt joins that one, or leaves the address out.
  */
 async function submitEvacuation(
@@ -233,7 +233,7 @@ async function submitEvacuation(
   { server, target }: EvacuationServers,
   { id, made }: Begun,
   signal: AbortSignal,
-): Promise<(Refused & { isHeld: boolean }) | undefined> {
+): Promise<(Refused & { isLocked: boolean }) | undefined> {
   const change = changeOf(app)
   const [since] = await firingAbout(app, target.id)
   const submitted = app.submit({
@@ -259,7 +259,7 @@ async function submitEvacuation(
     const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, calls, isHeld: isRefused(error, 'locked') }
+    return { why: why ?? mrkdwn`${error.message}`, server, calls, isLocked: isRefused(error, 'locked') }
   }
 }
 

@@ -271,7 +271,7 @@ export function revokeChange(app: App): Change<KeyInput, KeyFacts> {
     ...membersOf(app, 'revoke'),
     kind: 'key.revoke',
     label: 'revoking an API key',
-    run: async ({ keyId }, _, { onAnswer }) => {
+    send: async ({ keyId }, _, { onAnswer }) => {
       await app.account.apiKeys.delete(keyId, { onAnswer })
       // If this fails, a list shows that the key is gone.
       await changeEnd(app, keyId, () => 'none').catch(() => {})

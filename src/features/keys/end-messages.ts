@@ -4,7 +4,7 @@ import { notifyOperators } from '../../outbox/notices.ts'
 import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/once.ts'
 import type { Lease, Owed, Settlement } from '../../record/owed.ts'
 import { keyEndMessage, undeliveredEnd } from './end-words.ts'
-import { earlierNow, genuineMessage, readEnd } from './ends.ts'
+import { earlierNow, openMessage, readEnd } from './ends.ts'
 
 /** A message that is this late may have been sent before Redis lost or set back its data, so it is searched for. */
 const lateMs = 10 * 60_000
@@ -12,8 +12,8 @@ const lateMs = 10 * 60_000
 const rememberMs = 9 * 24 * 3_600_000
 
 /** Tells of a key what its signed record says: in the thread of its request, or else its owner directly. */
-export async function sendKeyEnd(app: App, { id, name }: Owed, held: Lease, facts: string, sinceMs: number): Promise<Settlement> {
-  const found = genuineMessage(app, id, facts)
+export async function sendKeyEnd(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
+  const found = openMessage(app, id, facts)
   const now = await earlierNow(app)
   // Lockkeeper did not write it.
   if (!found) return { status: 'dropped' }
@@ -22,8 +22,8 @@ export async function sendKeyEnd(app: App, { id, name }: Owed, held: Lease, fact
   // The key has ended, or got another end, meanwhile.
   if (endNow !== key.end || (told !== 'ended' && now >= key.end)) return { status: 'dropped' }
   const dueAt = key.end - (callsBefore.find(({ call }) => call === told)?.ms ?? 0)
-  const isLate = held.mode === 'fresh' && now - dueAt > lateMs
-  const lease: Lease = isLate ? { ...held, mode: 'unsure' } : held
+  const isLate = leased.mode === 'fresh' && now - dueAt > lateMs
+  const lease: Lease = isLate ? { ...leased, mode: 'unsure' } : leased
   const since = isLate ? Math.min(sinceMs, dueAt) : sinceMs
   const { command } = app.config.slack
   const words = (isDirect: boolean) => keyEndMessage(found, { isDirect, command, offers: app.catalog.offersAtEnd() })

@@ -133,7 +133,7 @@ export function messageIdOf({ key: { keyId, end }, told }: KeyEndMessage): strin
 }
 
 /** The facts of a message that is owed. Undefined if Lockkeeper did not write them, or for another message. */
-export function genuineMessage(app: App, id: string, facts: string): KeyEndMessage | undefined {
+export function openMessage(app: App, id: string, facts: string): KeyEndMessage | undefined {
   const found = open(app.recordKeyring, 'key-end-message', Message, facts)
   return found.is === 'genuine' && messageIdOf(found.facts) === id ? found.facts : undefined
 }

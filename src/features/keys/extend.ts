@@ -129,7 +129,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
       ids: [{ label: 'API key', value: facts.keyId }],
       underway: 'being extended',
     }),
-    run: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
+    send: async ({ keyId, endsAt }, { known }, { onAnswer }) => {
       if (!known) throw new Error('the key was not read')
       await app.account.apiKeys.rename(keyId, writeKeyName({ ...known, end: endsAt }), { onAnswer })
       try {

@@ -47,7 +47,7 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     complete: completeMove,
     subject: addressOf,
     describe: describeMove,
-    run: async ({ elasticIpId, serverId }, _, { onAnswer }) => {
+    send: async ({ elasticIpId, serverId }, _, { onAnswer }) => {
       await app.account.elasticIps.move(elasticIpId, serverId, { onAnswer })
       return 'tracking'
     },

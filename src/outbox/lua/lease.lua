@@ -5,7 +5,7 @@
 -- Returns { 'fresh' | 'unsure', how many ms it has been searched for, the latest time of an earlier try (ms since 1970, or ''),
 -- the revision that owes it or '', '1' if Slack did not answer that try in time, now in ms, then the fields and values of the hash }.
 -- 'fresh': send it. 'unsure': an earlier try may have sent it, so search first.
--- Without a lease: 'held' another process sends it, or a report that goes before it waits; 'settled' it was sent, or nothing owes it; 'missing' what owes it is gone; 'cardless' the
+-- Without a lease: 'leased-elsewhere' another process sends it, or a report that goes before it waits; 'settled' it was sent, or nothing owes it; 'missing' what owes it is gone; 'cardless' the
 -- card must be sent first; { 'behind', name } that report must be sent first.
 local member, name, token, isCardRefused, facts = ARGV[1], ARGV[2], ARGV[3], ARGV[6] == '1', ARGV[8]
 local leases = { fresh = tonumber(ARGV[4]), unsure = tonumber(ARGV[5]) }
@@ -51,14 +51,14 @@ for other in string.gmatch(isReport and ARGV[7] or '', '[^,]+') do
       local dueAt = tonumber(redis.call('ZSCORE', KEYS[2], string.sub(member, 1, #member - #name) .. other) or now)
       if dueAt <= now then return { 'behind', other } end
       redis.call('ZADD', KEYS[2], dueAt, member)
-      return { 'held' }
+      return { 'leased-elsewhere' }
     end
   end
 end
 if isReport and not owing.cardTs and not isCardRefused then return { 'cardless' } end
 if isHeld then
   redis.call('ZADD', KEYS[2], message['until'], member)
-  return { 'held' }
+  return { 'leased-elsewhere' }
 end
 
 local mode = 'fresh'

@@ -1,10 +1,10 @@
--- Creates a request, unless it exists (a repeated delivery), another open request holds one of its resources, or its requester has as many
+-- Creates a request, unless it exists (a repeated delivery), another open request locks one of its resources, or its requester has as many
 -- undecided requests as a person may have, or made as many lately. Takes all its resources or none.
 -- KEYS: record, open, outbox, due, audit intake, undecided and latest requests of the requester, then the lock of each resource.
 -- ARGV: JSON { id, recordPrefix, open: [state], fields: { name: json }, expiresAt, dueInMs, needsApproval,
 --              mostUndecided | false, keepUndecidedMs, mostLately | false, latelyMs, whileExists | nil }, the audit note as JSON.
--- Returns { 'created' | 'exists' | 'gone' (the key `whileExists` does not exist) | 'too-many' }, or 'busy' and then, for each resource that is held, its number from 1 and the id of the
--- request that holds it, or 'too-often' and from when on the requester may request again, in ms.
+-- Returns { 'created' | 'exists' | 'gone' (the key `whileExists` does not exist) | 'too-many' }, or 'busy' and then, for each resource that is locked, its number from 1 and the id of the
+-- request that locks it, or 'too-often' and from when on the requester may request again, in ms.
 local arg = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 1 then return { 'exists' } end
 if arg.whileExists and redis.call('EXISTS', arg.whileExists) == 0 then return { 'gone' } end

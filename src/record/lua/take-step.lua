@@ -1,7 +1,7 @@
 -- Takes a step of a request as one compare-and-set. No other script changes the state of an existing record, or raises its revision.
 -- Safe to repeat: a client sends a command again when its connection breaks. The repeat finds its own token and returns 'won' again.
 -- KEYS: record, open, ended, outbox, due, audit intake, then the lock and the last change of each resource.
--- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessHeld,
+-- ARGV: JSON { id, tokenName, token, from: [state], to, set: { field: json }, stamp: [field], clear: [field], unexpired, notAfter | false, unlessLocked,
 --              freeze: { key, is } | false, openStates: [state],
 --              revision | false, extendMs | false, dueInMs | false, keepDue, reports: [name], open, keepMs,
 --              changed: [number of the key of a last change], recordPrefix, parent: id | false, children: [id of the child of each resource, or ''],
@@ -29,19 +29,19 @@ if arg.unexpired and now >= expiresAt then return { 'expired', state, stamp } en
 if arg.notAfter and now > arg.notAfter then return { 'outdated', state, stamp } end
 if arg.freeze and textOf(arg.freeze.key) ~= arg.freeze.is then return { 'frozen', state, stamp } end
 
--- Whether another request holds the resource of a key. One that has ended, or whose record is gone, holds nothing, as for a new request. A parent
--- holds what its children change, and they hold it for their parent.
-local function isHeld(key)
+-- Whether another request locks the resource of a key. One that has ended, or whose record is gone, locks nothing, as for a new request. A parent
+-- locks what its children change, and they lock it for their parent.
+local function isLocked(key)
   local holder = redis.call('GET', KEYS[key])
   if not holder or holder == arg.id or holder == arg.parent or holder == arg.children[(key - 5) / 2] then return false end
-  local held = redis.pcall('HGET', arg.recordPrefix .. holder, 'state')
+  local itsState = redis.pcall('HGET', arg.recordPrefix .. holder, 'state')
   for _, open in ipairs(arg.openStates) do
-    if held == cjson.encode(open) then return true end
+    if itsState == cjson.encode(open) then return true end
   end
   return false
 end
-for i = 7, arg.unlessHeld and #KEYS or 0, 2 do
-  if isHeld(i) then return { 'lost', state, stamp } end
+for i = 7, arg.unlessLocked and #KEYS or 0, 2 do
+  if isLocked(i) then return { 'lost', state, stamp } end
 end
 if arg.beside then
   if redis.call('HGET', arg.recordPrefix .. arg.parent, 'state') ~= '"tracking"' then return { 'lost', state, stamp } end
@@ -118,9 +118,9 @@ end
 redis.call('ZADD', KEYS[4], now, arg.id .. '/card')
 for _, report in ipairs(arg.reports) do redis.call('ZADD', KEYS[4], now, arg.id .. '/' .. report) end
 if arg.open then
-  -- A request that is tracked again holds its resources again, if they are free.
+  -- A request that is tracked again locks its resources again, if they are free.
   for i = 7, #KEYS, 2 do
-    if not isHeld(i) then redis.call('SET', KEYS[i], arg.id) end
+    if not isLocked(i) then redis.call('SET', KEYS[i], arg.id) end
   end
   redis.call('PERSIST', KEYS[1])
   for _, id in ipairs(arg.children) do

@@ -104,7 +104,6 @@ function approvedKey({
     signatures,
     ...noticing(distrusted),
     freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes }) },
-    lines: { write: ({ fields }) => void errors.push(fields) },
     store,
     access: {
       authorize: async () => ({ via: 'requester' }),

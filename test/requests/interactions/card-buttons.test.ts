@@ -43,8 +43,7 @@ function startButtons(broken: Partial<Store> = {}) {
     redis,
     keys,
     metrics: { notGenuine: effect('reported as changed') as never },
-    log: { error: () => {}, warn: () => {} },
-    notices: new Map(),
+    lines: { write: () => true },
     config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
     errors: { of: () => (error) => expect.fail(String(error)) },
   })

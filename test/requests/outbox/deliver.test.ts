@@ -246,9 +246,9 @@ describe('a card that Slack refuses to update', () => {
       expect(first.delivered).toEqual({ is: 'sent' })
       await redis.hset(keys.record(request.id), 'revision', '2')
       await redis.del(keys.message(`report-undeliverable:outdated:${request.id}`))
-      app.notices.clear()
+      const unquiet = { ...app, lines: { ...app.lines, write: () => true } }
 
-      await deliver(app, request.id, 'card')
+      await deliver(unquiet, request.id, 'card')
 
       expect(await redis.exists(keys.message(`report-undeliverable:outdated:${request.id}`))).toBe(0)
       expect(first.log).toEqual([expect.stringMatching(`Slack refused to update .*${error}`)])
@@ -263,6 +263,7 @@ describe('a card that Slack refuses to update', () => {
 
 describe('a report that Slack refuses for good', () => {
   const is = (error: string) => [{ is: 'refused', error } as const]
+  const noticeRefused = expect.stringContaining('Slack refused a notice in OPS_CHANNEL (is_archived)')
 
   test.each([
     'is_archived',
@@ -282,7 +283,7 @@ describe('a report that Slack refuses for good', () => {
     const refused = await deliverOne('ended', { posts: is('is_archived'), directPosts: is('user_disabled') })
     expect(refused.delivered).toEqual({ is: 'refused', error: 'user_disabled' })
     expect(refused.left.status).toBe('settled')
-    expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message")])
+    expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
   })
 
   test('says to the requester that it may be a repeat if it may have been sent', async () => {
@@ -294,14 +295,14 @@ describe('a report that Slack refuses for good', () => {
     const origin = { ...requestFor().origin, userId: 'alerts' }
     const { calls, log } = await deliverOne('ended', { request: { origin }, posts: is('is_archived') })
     expect(calls).toEqual([toThread, 'post to C0NIGHT001'])
-    expect(log).toHaveLength(1)
+    expect(log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
   })
 
   test('of an emergency approval is told to the operators at once, and still goes to the requester', async () => {
     const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true as const }
     const { calls, log } = await deliverOne('break-glass', { request: { state: 'approved', decision }, posts: is('is_archived') })
     expect(calls).toEqual(expect.arrayContaining([toThread, toAda]))
-    expect(log).toEqual([expect.stringContaining("*Emergency approval* that its channel doesn't get")])
+    expect(log).toEqual([expect.stringContaining("*Emergency approval* that its channel doesn't get"), noticeRefused])
   })
 })
 

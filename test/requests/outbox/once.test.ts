@@ -27,7 +27,7 @@ async function withUnsentCard() {
   }
 
   const isLeased = async (name: string, options = {}) => (await leaseFrom(app, { id, name }, options)).is
-  const settle = (name: string, held: Lease, settlement: Settlement) => settleIn(app, { id, name }, held, settlement)
+  const settle = (name: string, leased: Lease, settlement: Settlement) => settleIn(app, { id, name }, leased, settlement)
 
   /** Leases a message and settles it. */
   async function send(name: string, settlement: Settlement): Promise<Lease> {
@@ -60,7 +60,7 @@ describe('a message', () => {
   test('is leased to one process at a time', async () => {
     const { isLeased } = await withUnsentCard()
     const leased = await Promise.all(Array.from({ length: 10 }, () => isLeased('card')))
-    expect(leased.filter((each) => each === 'held')).toHaveLength(9)
+    expect(leased.filter((each) => each === 'leased-elsewhere')).toHaveLength(9)
   })
 
   test('is sent without a search if nobody tried to send it, or every try certainly sent nothing', async () => {
@@ -118,7 +118,7 @@ describe('a lease', () => {
 
     expect(await settle('card', slow, cardShown(1))).toBe('lost')
 
-    expect(await isLeased('card')).toBe('held')
+    expect(await isLeased('card')).toBe('leased-elsewhere')
     expect(await settle('card', held, cardShown(1))).toBe('settled')
   })
 
@@ -252,8 +252,8 @@ describe('the reports of a request', () => {
     expect(await leasedNow('late')).toEqual({ is: 'behind', first: 'stopped' })
     await send('stopped', { status: 'queued', retryInMs: minutes })
     expect(await leasedNow('ended')).toEqual({ is: 'behind', first: 'late' })
-    expect(await leasedNow('late')).toEqual({ is: 'held' })
-    expect(await leasedNow('ended')).toEqual({ is: 'held' })
+    expect(await leasedNow('late')).toEqual({ is: 'leased-elsewhere' })
+    expect(await leasedNow('ended')).toEqual({ is: 'leased-elsewhere' })
 
     for (const name of ['stopped', 'late', 'ended'] as const) await send(name, { status: 'settled' })
   })
@@ -274,7 +274,7 @@ describe('the reports of a request', () => {
     await step('late', 'finish')
     await lease('late')
 
-    expect(await isLeased('ended')).toBe('held')
+    expect(await isLeased('ended')).toBe('leased-elsewhere')
   })
 
   test('do not include one that was sent', async () => {

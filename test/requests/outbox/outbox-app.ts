@@ -5,6 +5,7 @@ import type { App } from '../../../src/app.ts'
 import type { Deadline } from '../../../src/domain/deadline.ts'
 import { senders } from '../../../src/features/index.ts'
 import { moveChange } from '../../../src/features/moves/move-change.ts'
+import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { createCatalog } from '../../../src/record/catalog.ts'
 import { createStore } from '../../../src/record/store.ts'
@@ -58,7 +59,6 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
   const found: object[] = []
   const log: string[] = []
   const fields: object[] = []
-  const repeatable: object[] = []
   const errors: string[] = []
   const reported: number[] = []
   const next = <T>(answers: T[]) => (answers.length > 1 ? answers.shift() : answers[0]) as T
@@ -68,6 +68,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
       log.push(`${level}: ${text}`)
     },
   } = options
+  const written = { info: write('info'), warn: write('warn'), error: write('error') }
   const app = fakeApp({
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
@@ -113,9 +114,8 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
     access: { ruleOf: () => ruleFor() },
     signatures: { verifyBreakGlass: () => 'genuine', verifyRecord: options.verifyRecord ?? (() => 'genuine') },
-    notices: new Map(),
-    log: { info: write('info'), warn: write('warn'), error: write('error') },
-    lines: { write: ({ fields, text, level }) => void repeatable.push({ level, ...fields, text }) },
+    log: written,
+    lines: createRepeatedLines(written),
     errors: { of: (place) => (error) => void errors.push(`${place}: ${error instanceof Error ? error.message : error}`) },
     metrics: {
       error: (place) => void errors.push(place),
@@ -140,5 +140,5 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     await sweepOutbox(app, () => {})
   }
 
-  return { app, calls, texts, postedAt, found, log, fields, repeatable, errors, reported, settle, sweep }
+  return { app, calls, texts, postedAt, found, log, fields, errors, reported, settle, sweep }
 }

@@ -174,7 +174,7 @@ describe('the children of a request', () => {
     const underway = Object.entries(await statesOf()).flatMap(([one, state]) => (state === 'starting' ? [one] : []))
     expect(underway).toContain('eip_2')
     for (const one of underway) expect(await redis.get(keys.resource(`elastic_ip:${one}`))).toBe(childId(one))
-    expect(await another('eip_2')).toMatchObject({ outcome: 'busy', held: [{ by: childId('eip_2') }] })
+    expect(await another('eip_2')).toMatchObject({ outcome: 'busy', locked: [{ by: childId('eip_2') }] })
     answers.resolve()
     await sending
 
@@ -414,7 +414,7 @@ describe('the limit of the account', () => {
 
     const { id } = await child(first)
     expect(await dueInMs(id)).toBeGreaterThan(55_000)
-    await inLane('execute', () => reconcile(app, createBundles(app), id))
+    await inLane('send', () => reconcile(app, createBundles(app), id))
     expect(account.writes.toSorted()).toEqual(ids.toSorted())
   })
 

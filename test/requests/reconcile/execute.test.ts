@@ -3,8 +3,9 @@ import { AccountLimitError, ApiError, StoreUnavailableError } from '../../../src
 import { useTakenTurn } from '../../../src/domain/lane.ts'
 import { payloadHash, type Request, type RequestState } from '../../../src/domain/request.ts'
 import { moveChange } from '../../../src/features/moves/move-change.ts'
-import { execute as executeRequest } from '../../../src/life/send.ts'
+import { send as sendRequest } from '../../../src/life/send.ts'
 import { explainAll } from '../../../src/messages/refusals.ts'
+import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { createCatalog } from '../../../src/record/catalog.ts'
 import type { StepName } from '../../../src/record/steps.ts'
 import type { StepData, Store } from '../../../src/record/store.ts'
@@ -105,7 +106,6 @@ function approvedMove(
       keys: { audit: 'audit' },
       keyring: { verify: () => 'forged' },
     },
-    notices: new Map(),
     catalog: createCatalog([moveChange({ account: accountApi } as never)]),
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
     queues: { wake: async (_, ms = 0) => void woken.push(ms) },
@@ -115,12 +115,15 @@ function approvedMove(
       ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
     },
     config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
-    lines: { write: ({ fields, text }) => void logged.push([fields.code, fields.status, text]) },
-    log: { error: ({ code }: { code: string }) => void distrusted.push(code) } as never,
+    lines: createRepeatedLines({
+      info: () => {},
+      warn: ({ code, status }, text) => void logged.push([code, status, text]),
+      error: ({ code }) => void distrusted.push(String(code)),
+    }),
     metrics: { error: () => {}, notGenuine: () => {}, failing: () => 503 },
   })
-  const execute = (request: Request) => executeRequest(app, request)
-  return { execute, steps, written, turns, reported, postponed, due, distrusted, woken, waits, latest, logged }
+  const send = (request: Request) => sendRequest(app, request)
+  return { send, steps, written, turns, reported, postponed, due, distrusted, woken, waits, latest, logged }
 }
 
 function approvedRequest(by = signatures): Request {
@@ -142,8 +145,8 @@ const sentBefore = [
 
 describe('a write', () => {
   test('is sent after the step that claims it', async () => {
-    const { execute, steps, written, distrusted } = approvedMove(100)
-    await execute(approvedRequest())
+    const { send, steps, written, distrusted } = approvedMove(100)
+    await send(approvedRequest())
     expect(written).toHaveLength(1)
     expect(steps.map(({ name }) => name)).toEqual(['send', 'accept'])
     expect(distrusted).toEqual([])
@@ -151,8 +154,8 @@ describe('a write', () => {
 
   test('that the audit shows as sent ends the request, and the operators are notified', async () => {
     const request = approvedRequest()
-    const { execute, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision })
-    await execute(request)
+    const { send, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision })
+    await send(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
     expect(distrusted).toEqual(['already-sent'])
@@ -160,33 +163,33 @@ describe('a write', () => {
 
   test('that is no longer allowed after the preflight check is not sent', async () => {
     const request = approvedRequest()
-    const { execute, steps, written } = approvedMove(100, { isRuleStricterAtWrite: true, revision: request.revision })
-    await execute(request)
+    const { send, steps, written } = approvedMove(100, { isRuleStricterAtWrite: true, revision: request.revision })
+    await send(request)
     expect(written).toEqual([])
     expect(steps.map(({ name }) => name)).toEqual(['drop'])
   })
 
   test('is claimed within 20 s of the preflight check, or the request is due again at once', async () => {
-    const { execute, steps, written, latest, postponed } = approvedMove(100, { isOutdated: true })
-    await execute(approvedRequest())
+    const { send, steps, written, latest, postponed } = approvedMove(100, { isOutdated: true })
+    await send(approvedRequest())
     expect({ steps, written, latest, postponed }).toEqual({ steps: [], written: [], latest: [1_020_000], postponed: [0] })
   })
 
   test('is dropped without a read once the approval is over and the time to approve has passed again', async () => {
     const unread = new Error('the account was read')
     const atLast = { now: 999_000 + approvedRequest().ttlMs + 1_800_000, unread }
-    const { execute, steps } = approvedMove(100, atLast)
-    await execute(approvedRequest())
+    const { send, steps } = approvedMove(100, atLast)
+    await send(approvedRequest())
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
-    await expect(approvedMove(100, { ...atLast, now: atLast.now - 1 }).execute(approvedRequest())).rejects.toThrow(unread)
+    await expect(approvedMove(100, { ...atLast, now: atLast.now - 1 }).send(approvedRequest())).rejects.toThrow(unread)
   })
 
   test('that was signed with an unknown key waits for that key', async () => {
     const request = approvedRequest(
       signaturesOfBot({ STATE_KEY: 'another-key-for-tests-of-32-chars', INFRA_API_KEY: '', REDIS_PREFIX: 'lockkeeper' }),
     )
-    const { execute, steps, written, distrusted, postponed } = approvedMove(100, { revision: request.revision })
-    await execute(request)
+    const { send, steps, written, distrusted, postponed } = approvedMove(100, { revision: request.revision })
+    await send(request)
     expect({ written, steps, distrusted, postponed }).toEqual({
       written: [],
       steps: [],
@@ -197,8 +200,8 @@ describe('a write', () => {
 
   test('that another process has sent meanwhile is no reason to notify anybody', async () => {
     const request = approvedRequest()
-    const { execute, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision + 1 })
-    await execute(request)
+    const { send, steps, written, distrusted } = approvedMove(100, { wasSent: true, revision: request.revision + 1 })
+    await send(request)
     expect(written).toEqual([])
     expect(steps).toEqual([])
     expect(distrusted).toEqual([])
@@ -207,7 +210,7 @@ describe('a write', () => {
   test('has a turn for 2 s after it asked for it. After that it waits for its next turn', async () => {
     const refused = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 0, perMinute: 20, answered: false })
     const [inTime, late] = [approvedMove(100), approvedMove(2_000, { refused })]
-    for (const { execute } of [inTime, late]) await execute(approvedRequest())
+    for (const { send } of [inTime, late]) await send(approvedRequest())
     expect([inTime.turns, late.turns]).toEqual([[true], [false]])
     expect(late.steps).toEqual([
       { name: 'send', to: 'starting' },
@@ -220,8 +223,8 @@ describe('a write', () => {
 describe('a write that is refused permanently', () => {
   test('is not sent if the preflight check is refused permanently, for example because the team lacks a feature', async () => {
     const unread = new ApiError({ operation: 'elasticIps.get', status: 403, codes: ['FEATURE_NOT_ENABLED'] })
-    const { execute, steps, written, reported, postponed } = approvedMove(0, { unread })
-    await execute(approvedRequest())
+    const { send, steps, written, reported, postponed } = approvedMove(0, { unread })
+    await send(approvedRequest())
     expect([written, postponed]).toEqual([[], []])
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(reported.join(' ')).toBe(
@@ -235,40 +238,40 @@ describe('an account that cannot be read before the write', () => {
   const limited = new ApiError({ operation: 'elasticIps.get', status: 429, codes: [] })
 
   test('is read again until 30 minutes after the approval', async () => {
-    const { execute, steps, postponed } = approvedMove(0, { now: 999_000 + 1_799_999, unread: rejected })
-    await execute(approvedRequest())
+    const { send, steps, postponed } = approvedMove(0, { now: 999_000 + 1_799_999, unread: rejected })
+    await send(approvedRequest())
     expect(steps).toEqual([])
     expect(postponed).toEqual([10_000])
   })
 
   test('is noted once if the account API does not answer, so that the request message can say so', async () => {
     const first = approvedMove(0, { unread: limited })
-    await first.execute(approvedRequest())
+    await first.send(approvedRequest())
     expect([first.steps, first.due, first.postponed]).toEqual([[{ name: 'wait-for-account', to: 'approved' }], [10_000], []])
     expect(first.logged).toEqual([['account-api-error', 503, 'The account API answered no preflight check']])
 
     const again = approvedMove(0, { unread: limited })
-    await again.execute({ ...approvedRequest(), waits: { for: 'account' } })
+    await again.send({ ...approvedRequest(), waits: { for: 'account' } })
     expect([again.steps, again.postponed]).toEqual([[], [10_000]])
   })
 
   test('is no fault of the account if Redis could not count the read', async () => {
-    const { execute, steps, postponed } = approvedMove(0, { unread: new StoreUnavailableError('Redis: no answer') })
-    await expect(execute(approvedRequest())).rejects.toThrow(StoreUnavailableError)
+    const { send, steps, postponed } = approvedMove(0, { unread: new StoreUnavailableError('Redis: no answer') })
+    await expect(send(approvedRequest())).rejects.toThrow(StoreUnavailableError)
     expect([steps, postponed]).toEqual([[], []])
   })
 
   test('ends the request after that time, with a rejected key as the reason', async () => {
     const unread = "Couldn't read the account for 30 minutes. Nothing was changed."
     const withKey = approvedMove(0, { now: 999_000 + 1_800_000, unread: rejected })
-    await withKey.execute(approvedRequest())
+    await withKey.send(approvedRequest())
     expect(withKey.steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(withKey.reported).toEqual([
       `${unread} The account API rejects Lockkeeper's API key (401). Lockkeeper's operators must set a valid INFRA_API_KEY.`,
     ])
 
     const busy = approvedMove(0, { now: 999_000 + 1_800_000, unread: limited })
-    await busy.execute(approvedRequest())
+    await busy.send(approvedRequest())
     expect(busy.reported).toEqual([unread])
   })
 })
@@ -278,21 +281,21 @@ describe('the limit of the account', () => {
   const unread = new AccountLimitError({ operation: 'elasticIps.get', kind: 'read', waitMs: 12_000, perMinute: 60, answered: false })
 
   test('the same wait is not shown twice', async () => {
-    const { execute, steps, postponed } = approvedMove(0, { turnMs: 39_000 })
-    await execute({ ...approvedRequest(), waits: { for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 } })
+    const { send, steps, postponed } = approvedMove(0, { turnMs: 39_000 })
+    await send({ ...approvedRequest(), waits: { for: 'writes', ms: 40_000, until: 1_040_000, perMinute: 20 } })
     expect({ steps, postponed }).toEqual({ steps: [], postponed: [39_000] })
   })
 
   test('a check before the write that must not be sent yet waits, too', async () => {
-    const { execute, written, waits } = approvedMove(0, { unread })
-    await execute(approvedRequest())
+    const { send, written, waits } = approvedMove(0, { unread })
+    await send(approvedRequest())
     expect(written).toEqual([])
     expect(waits).toEqual([{ for: 'reads', ms: 12_000, until: 1_012_000, perMinute: 60 }])
   })
 
   test('a write that is refused because of it goes back to wait for its next turn', async () => {
-    const { execute, steps, written, due, waits } = approvedMove(0, { refused })
-    await execute(approvedRequest())
+    const { send, steps, written, due, waits } = approvedMove(0, { refused })
+    await send(approvedRequest())
     expect(written).toHaveLength(1)
     expect(steps.map(({ name, to }) => `${name}: ${to}`)).toEqual(['send: starting', 'limit: approved'])
     expect(due.at(-1)).toBe(40_000)
@@ -300,8 +303,8 @@ describe('the limit of the account', () => {
   })
 
   test('ends a request that has waited for 30 minutes', async () => {
-    const { execute, steps, reported } = approvedMove(0, { turnMs: 40_000, now: 999_000 + 1_800_000 })
-    await execute(approvedRequest())
+    const { send, steps, reported } = approvedMove(0, { turnMs: 40_000, now: 999_000 + 1_800_000 })
+    await send(approvedRequest())
     expect(steps).toEqual([{ name: 'drop', to: 'not-started' }])
     expect(reported).toEqual(["The account's limit was used up for 30 minutes. Nothing was changed."])
   })

@@ -32,7 +32,7 @@ type Recorded = Partial<NewRequest> & {
   cardTs?: string | null
 }
 
-/** Reconciles requests over a real Redis. `did` records the calls of other parts: sends, execute, track and notices. */
+/** Reconciles requests over a real Redis. `did` records the calls of other parts: sends, track and notices. */
 function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer' }, meanwhile = [], problem = 'genuine' }: World = {}) {
   const move = moveChange({} as never)
   const jobs = startJobs([move])
@@ -51,7 +51,7 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
         // The message of a request that waits says what would hold it.
         if ((await store.find(id))?.state !== 'waiting') {
           held.push((await dueInMs()) ?? 0)
-          did.push('execute')
+          did.push('send')
         }
         return notFrozen.freezes.read()
       },
@@ -180,7 +180,7 @@ describe('a request that needs no approval', () => {
     await reconcile()
 
     expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
-    expect(did).toEqual(['sends card', 'execute', 'sends card'])
+    expect(did).toEqual(['sends card', 'send', 'sends card'])
   })
 
   test.each<[string, Posted]>([
@@ -193,7 +193,7 @@ describe('a request that needs no approval', () => {
     await reconcile()
 
     expect((await find())?.state).toBe('waiting')
-    expect(did).not.toContain('execute')
+    expect(did).not.toContain('send')
   })
 
   test('is executed by one of two processes that find it at the same moment', async () => {
@@ -202,7 +202,7 @@ describe('a request that needs no approval', () => {
 
     await Promise.all([reconcile(), reconcile()])
 
-    expect(did.filter((each) => each === 'execute')).toHaveLength(1)
+    expect(did.filter((each) => each === 'send')).toHaveLength(1)
   })
 })
 

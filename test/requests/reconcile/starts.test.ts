@@ -6,7 +6,7 @@ import { payloadHash, type Request } from '../../../src/domain/request.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { moveChange } from '../../../src/features/moves/move-change.ts'
-import { execute } from '../../../src/life/send.ts'
+import { send } from '../../../src/life/send.ts'
 import { encodeFields, type NewRequest } from '../../../src/record/store.ts'
 import { holdsIfApproved } from '../../../src/rights/times.ts'
 import type { Fake } from '../../fake-app.ts'
@@ -78,9 +78,9 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
     return takeSteps(store, id, ['approve', { set: { approvals, decision } }])
   }
 
-  /** Executes it as it is in Redis now, and returns what became of it. */
+  /** Sends it as it is in Redis now, and returns what became of it. */
   async function run({ id }: Request, more: Fake<App> = {}) {
-    await execute(jobs.appWith(more), await jobs.find(id))
+    await send(jobs.appWith(more), await jobs.find(id))
     const { state, waits, causes } = await jobs.find(id)
     return {
       writes: writes.length,
@@ -494,8 +494,8 @@ describe('of two moves of the same thing, after Redis lost the lock of the first
     expect(await moves.run(second)).toEqual(held('freeze'))
     await app.freezes.lift({})
 
-    await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
-    await Promise.all([one, second].map(async ({ id }) => execute(app, await find(id))))
+    await Promise.all([one, second].map(async ({ id }) => send(app, await find(id))))
+    await Promise.all([one, second].map(async ({ id }) => send(app, await find(id))))
 
     expect(writes).toHaveLength(1)
     const states = await Promise.all([one, second].map(async ({ id }) => (await find(id)).state))
@@ -519,7 +519,7 @@ test('two workers that start the same move at the same moment send it once', asy
   const { app, record, writes, find, now } = startMoves()
   const { id } = await record({ start: now - 1 }, { agoMs: 40 * minutes })
   const request = await find(id)
-  await Promise.all(Array.from({ length: 8 }, () => execute(app, request)))
+  await Promise.all(Array.from({ length: 8 }, () => send(app, request)))
   expect(writes).toHaveLength(1)
   expect((await find(id)).state).toBe('tracking')
 })

@@ -13,7 +13,7 @@ const notPosted = { code: 'not-posted', error: 'is_archived' }
 describe('a new request', () => {
   test('is recorded once if it is delivered twice', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, held: [] })
+    expect(await store.create(newRequestFor({ id: request.id }))).toEqual({ outcome: 'exists', id: request.id, locked: [] })
     expect((await store.findOpen()).requests).toHaveLength(1)
   })
 
@@ -35,8 +35,8 @@ describe('a new request', () => {
     const refused = await store.create(newRequestFor(several))
 
     expect(refused.outcome).toBe('busy')
-    expect(refused.held.map(({ resource }) => resource)).toEqual(['elastic_ip:eip_b', 'elastic_ip:eip_a'])
-    expect(refused.held[0]?.by).toBe(other.id)
+    expect(refused.locked.map(({ resource }) => resource)).toEqual(['elastic_ip:eip_b', 'elastic_ip:eip_a'])
+    expect(refused.locked[0]?.by).toBe(other.id)
     expect(await redis.exists(keys.resource('elastic_ip:eip_c'), keys.resource('server:sv_1'))).toBe(0)
   })
 
@@ -59,7 +59,7 @@ describe('a new request', () => {
 
   test('is refused as busy while another open request holds the resource', async () => {
     const { store, request } = await withRequest()
-    expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'busy', held: [{ resource: request.resource, by: request.id }] })
+    expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'busy', locked: [{ resource: request.resource, by: request.id }] })
     await store.take(request, 'reject')
     expect(await store.create(newRequestFor())).toMatchObject({ outcome: 'created' })
   })

@@ -55,9 +55,9 @@ describe('a step', () => {
     const stopped = await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
 
     const other = await recordRequest(store)
-    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'lost', state: 'untracked' })
+    expect(await store.take(stopped, 'track-again', { unlessLocked: true })).toEqual({ outcome: 'lost', state: 'untracked' })
     await takeSteps(store, other.id, 'reject')
-    expect(await store.take(stopped, 'track-again', { unlessHeld: true })).toEqual({ outcome: 'won', state: 'tracking' })
+    expect(await store.take(stopped, 'track-again', { unlessLocked: true })).toEqual({ outcome: 'won', state: 'tracking' })
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
   })
 
@@ -78,12 +78,12 @@ describe('a step', () => {
     // Redis lost the lock.
     await redis.del(keys.resource(request.resource))
     const other = await recordRequest(store)
-    expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'lost' })
+    expect(await store.take(approved, 'send', { unlessLocked: true })).toMatchObject({ outcome: 'lost' })
 
     await end(other, world)
 
     expect(await lockOf(world)).toBe(other.id)
-    expect(await store.take(approved, 'send', { unlessHeld: true })).toMatchObject({ outcome: 'won' })
+    expect(await store.take(approved, 'send', { unlessLocked: true })).toMatchObject({ outcome: 'won' })
     expect(await lockOf(world)).toBe(request.id)
   })
 
@@ -269,7 +269,7 @@ describe('the lock of a request', () => {
   ])('of one that is %s keeps out every other one until its end, whatever it waits for', async (_, more) => {
     const world = await withRequest(more)
     const { store, request } = world
-    const busy = { outcome: 'busy', held: [{ resource: request.resource, by: request.id }] }
+    const busy = { outcome: 'busy', locked: [{ resource: request.resource, by: request.id }] }
     for (const step of [undefined, ...whileOpen]) {
       if (step) await takeSteps(store, request.id, step)
       for (const other of [{}, { start: Date.now() + 7_200_000 }]) expect(await store.create(newRequestFor(other))).toMatchObject(busy)
@@ -310,8 +310,8 @@ describe('the lock of a request', () => {
 
     const held = await takeSteps(store, child.id, wait('wait-for-start', 'freeze'))
     expect(await redis.get(keys.resource(child.resource))).toBe(request.id)
-    expect(await store.take(held, 'send', { unlessHeld: true, freeze: 'read before' })).toMatchObject({ outcome: 'frozen' })
-    expect(await store.take(held, 'send', { unlessHeld: true, freeze: '' })).toMatchObject({ outcome: 'won' })
+    expect(await store.take(held, 'send', { unlessLocked: true, freeze: 'read before' })).toMatchObject({ outcome: 'frozen' })
+    expect(await store.take(held, 'send', { unlessLocked: true, freeze: '' })).toMatchObject({ outcome: 'won' })
 
     expect(await redis.get(keys.resource(child.resource))).toBe(request.id)
   })

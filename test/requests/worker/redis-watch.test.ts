@@ -28,7 +28,7 @@ function startProcess(
   const watched = fakeApp({
     ...app,
     connections: { ...app.connections, faultsToReport: findFaults ?? (async () => [...faults]) },
-    notices: dies ? Object.assign(new Map(), { get: () => expect.fail('died') }) : app.notices,
+    lines: dies ? { write: () => expect.fail('died') } : app.lines,
     log: { info: write('info') as never, warn: write('warn') as never, error: write('error') as never },
     metrics: { redisFaults: (found) => void counts.push(found.length) },
   })

@@ -312,7 +312,7 @@ describe('a faulty record', () => {
     await queues.wake({ id: 'broken', kind: 'ip.move', resource })
     await expect.poll(() => reconciled.filter((id) => id === 'broken')).toHaveLength(2)
 
-    expect(await store.create(newRequestFor({ resource }))).toMatchObject({ outcome: 'busy', held: [{ by: 'broken' }] })
+    expect(await store.create(newRequestFor({ resource }))).toMatchObject({ outcome: 'busy', locked: [{ by: 'broken' }] })
     await redis.del(keys.record('broken'))
     expect(await store.create(newRequestFor({ resource }))).toMatchObject({ outcome: 'created' })
     expect((await store.findOpen()).unreadable).toBe(0)
