@@ -116,7 +116,10 @@ export const errors = {
   'configuration-warning': { means: 'The configuration is valid, but probably not what you meant.', do: 'Correct it and restart.' },
   defect: { means: 'An unexpected error ended the process.', do: 'Report the line with its stack.' },
   'dependency-away': { means: 'At the start, Redis or Slack does not answer, or Redis refuses writes.', do: 'Bring the service back.' },
-  'error-shown': { means: 'A person saw an error that they did not cause.', do: 'Report a defect with its stack.' },
+  'error-shown': {
+    means: 'A person saw an error that they did not cause.',
+    do: 'If error says that Redis, Slack or the account API does not respond, bring it back. Otherwise report a defect with its stack.',
+  },
   'job-failed': { means: 'Work in the background failed and is tried again.', do: 'Look at error.' },
   'list-items-left-out': {
     means: 'The account API returned items in a form that it does not document.',
