@@ -8,7 +8,7 @@ import { type CardView, fitsOnCard } from '../../src/messages/request-message.ts
 import { button } from '../../src/slack/blocks.ts'
 import { fit } from '../../src/slack/fit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-import { description, minutes, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor } from '../given/request.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 import { readableBlocks } from './readable.ts'

@@ -37,8 +37,8 @@ export const topics: Record<string, Topic> = {
       'src/redis/lua/replace.lua',
     ],
     tests: [
-      'test/requests/freeze.test.ts',
-      'test/requests/reconcile/{bundle,may-write-now,starts}.test.ts',
+      'test/record/freeze.test.ts',
+      'test/life/{bundle,may-write-now,starts}.test.ts',
       'test/journeys/{freeze,start-later}.test.ts',
     ],
     sample: 30,
