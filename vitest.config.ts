@@ -24,7 +24,7 @@ const suites: Record<string, string[]> = {
 }
 
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
-const longest = /test\/(faults|start|page|journeys|attacks|model|bench)/
+const longest = /test\/(faults|start\.|page|journeys|attacks|model|bench)/
 
 /** These keep more than one processor busy. Side by side they starve each other, so they are begun far apart. */
 const busiest = /\/(chaos|garbage|ablations\.long|soak\.long|docs\/commands\.long)\.test|test\/model\//

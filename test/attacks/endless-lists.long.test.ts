@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { jsonType, type Recorded, type Reply, startClient, startRecordingServer } from '../account-api/recording-server.ts'
+import { jsonType, type Recorded, type Reply, startClient, startRecordingServer } from '../account/recording-server.ts'
 import { ops, people, startWorld, untilShown } from '../journeys/world.ts'
 
 const pageOf = ({ target }: Pick<Recorded, 'target'>) => Number(new URLSearchParams(target.split('?')[1]).get('page[number]') ?? 1)

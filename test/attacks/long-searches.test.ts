@@ -9,8 +9,8 @@ import { offerChoices } from '../../src/kit/change-form.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { fakeApp } from '../fake-app.ts'
+import { auditSigning } from '../given/audit.ts'
 import { ops, people, startWorld } from '../journeys/world.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
 import { wholeList } from '../whole-list.ts'
 
 const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index % 10}`)

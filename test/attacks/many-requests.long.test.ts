@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { connectTestStore } from '../given/redis.ts'
+import { minutes, newRequestFor } from '../given/request.ts'
 import { openRecords } from '../journeys/records.ts'
 import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
-import { connectTestStore } from '../requests/redis-for-test.ts'
-import { minutes, newRequestFor } from '../requests/request-for-test.ts'
 
 const ofBen = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ben, command: '/infra' }
 const notPosted = { code: 'not-posted', error: 'is_archived' }

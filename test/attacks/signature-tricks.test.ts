@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { payloadHash } from '../../src/domain/request.ts'
 import { createRequestSignatures } from '../../src/domain/request-signature.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
-import { newRequestFor, requestFor } from '../requests/request-for-test.ts'
-import { secretsOf, signedBy } from '../requests/signatures-for-test.ts'
+import { newRequestFor, requestFor } from '../given/request.ts'
+import { secretsOf, signedBy } from '../given/signatures.ts'
 
 const keys = 'a-key-for-tests-of-32-characters'
 const signaturesWith = (given: string, prefix = 'lockkeeper') =>

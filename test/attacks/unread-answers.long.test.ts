@@ -2,10 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startScene } from '../faults/scene.ts'
+import { policy as machinePolicy, otherToken, token, tokens } from '../features/machines/machines-world.ts'
 import { alert, policy as alertPolicy, token as alertsToken, delivery, post } from '../journeys/alerts-world.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
-import { policy as machinePolicy, otherToken, token, tokens } from '../machines/machines-world.ts'
 import { plausibleHeaders } from './half-sent.ts'
 
 /** A bot with all its ports and a heap that holds no more than it needs. */

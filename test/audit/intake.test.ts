@@ -4,8 +4,8 @@ import { type Audit, createAudit } from '../../src/audit/audit.ts'
 import { AuditEntry, createVerifier, hashOf, readPrintedLine } from '../../src/audit/chain.ts'
 import { findEntries } from '../../src/audit/find.ts'
 import { auditScripts } from '../../src/audit/intake.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { auditSigning } from '../given/audit.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { createStore } from '../../src/record/store.ts'
-import { auditSigning, trusting } from '../requests/audit-for-test.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { moveFacts, recordRequest } from '../requests/request-for-test.ts'
-import { takeSteps } from '../requests/take-steps.ts'
+import { auditSigning, trusting } from '../given/audit.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { moveFacts, recordRequest } from '../given/request.ts'
+import { takeSteps } from '../given/take-steps.ts'
 
 const moves = 200
 

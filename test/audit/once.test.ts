@@ -2,8 +2,8 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { type AuditNote, parseEntry } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { auditSigning } from '../given/audit.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 /** A guest who wants to use Lockkeeper. */
 const guest: AuditNote = { act: 'refused', by: 'U0DOV00001', attempted: 'read', text: 'command servers', causes: [{ code: 'guest' }] }

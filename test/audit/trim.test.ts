@@ -2,8 +2,8 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { AuditEntry } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { auditSigning } from '../given/audit.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 const dayMs = 24 * 3_600_000
 const acts = ['request', 'approve', 'send', 'accept', 'late', 'finish']

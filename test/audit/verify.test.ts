@@ -7,8 +7,8 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { chain, hashOf, signNote } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
-import { auditSigning } from '../requests/audit-for-test.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { auditSigning } from '../given/audit.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
 

@@ -10,7 +10,7 @@ import {
   VirtualMachineResponse,
 } from '../../src/account/objects.ts'
 import { ApiContractError, ApiError } from '../../src/domain/errors.ts'
-import { type Recorded, type Reply, rejection, startClient } from '../account-api/recording-server.ts'
+import { type Recorded, type Reply, rejection, startClient } from '../account/recording-server.ts'
 import {
   apiKeys,
   baselines,

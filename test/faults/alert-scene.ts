@@ -51,7 +51,7 @@ export async function startAlertScene({ env = {}, ...options }: SceneOptions = {
   return { ...scene, alertmanagerFor, requests, untilRequest }
 }
 
-/** The alert that a server is down, as the rule of Prometheus in test/alerts/payloads makes it. */
+/** The alert that a server is down, as the rule of Prometheus in test/features/alerts/payloads makes it. */
 export function nodeDown(hostname: string, more: Partial<SentAlert> = {}): SentAlert {
   return {
     labels: { alertname: 'NodeDown', severity: 'critical', instance: `${hostname}:9100`, job: 'node' },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { factsOf } from '../given/signatures.ts'
 import { approveHeld, general, ops, people } from '../journeys/world.ts'
-import { factsOf } from '../requests/signatures-for-test.ts'
 import { brokenPromises } from './invariants.ts'
 import { type Scene, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { startMachineWorld, token } from '../features/machines/machines-world.ts'
+import { filesOfPage, startFailingProxy } from '../features/machines/page-for-test.ts'
 import { patchesOf, untilCard } from '../journeys/world.ts'
-import { startMachineWorld, token } from '../machines/machines-world.ts'
-import { filesOfPage, startFailingProxy } from '../machines/page-for-test.ts'
 import { findOrInstall } from '../sandbox/programs.ts'
 
 test('the playbook of the page, with the real Ansible, through a proxy that fails in each way at each step', {

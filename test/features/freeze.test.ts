@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Freeze } from '../../src/domain/policy.ts'
 import { freezeChanges } from '../../src/features/freeze.ts'
-import { outboxApp } from '../requests/outbox/outbox-app.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { outboxApp } from '../given/outbox-app.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 /** A worker at some time of day, in ms from now by Redis' clock. */
 function startWorker(shared: ReturnType<typeof connectTestRedis>, freezes: Freeze[], opsChannel?: null) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
-import { catalog } from '../requests/catalog-for-test.ts'
+import { catalog } from '../given/catalog.ts'
 
 test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
   expect(changeKinds).toEqual(['ip.move', 'ip.evacuate', 'vm.rename', 'key.create', 'key.extend', 'key.rotate', 'key.revoke'])

@@ -8,8 +8,8 @@ import { listMoves } from '../../src/features/moves/list.ts'
 import { listPending } from '../../src/features/pending.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { expectDocument } from '../messages/documents.ts'
-import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
 import { listingOf, shown } from './listing-of.ts'
 
 const now = requestedAt + 240 * minutes

@@ -6,7 +6,7 @@ import { webClientOptions } from '../../src/bolt/app.ts'
 import { deadlineIn } from '../../src/domain/deadline.ts'
 import { createResponder } from '../../src/slack/respond.ts'
 import { createMessenger } from '../../src/slack/web-api.ts'
-import { type Reply, startRecordingServer } from '../account-api/recording-server.ts'
+import { type Reply, startRecordingServer } from '../account/recording-server.ts'
 import { freePort } from '../sandbox/programs.ts'
 import { everyClock, stallAtConnect } from './stall-at-connect.ts'
 

@@ -5,7 +5,7 @@ import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { general, ops, people, type Slack, startWorld, untilShown, type World, type WorldOptions } from './world.ts'
 
-// The words of every check are in test/features/check-setup.test.ts.
+// The words of every check are in test/features/doctor.test.ts.
 
 /** Returns the doctor's answer to Ben, as a message that he can click. */
 async function runDoctor({ slack }: { slack: Slack }, channel = ops) {

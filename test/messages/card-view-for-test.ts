@@ -1,6 +1,6 @@
 import { phrase } from '../../src/domain/text.ts'
 import type { CardView } from '../../src/messages/request-content.ts'
-import { description, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { description, requestFor, ruleFor } from '../given/request.ts'
 
 /** What the card of Ada's request is made from. */
 export function cardViewFor(more: Partial<CardView> = {}): CardView {

@@ -6,7 +6,7 @@ import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../..
 import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'
 import { passesWords } from '../../src/messages/request-words.ts'
 import type { FreezeRecord } from '../../src/record/freeze.ts'
-import { description } from '../requests/request-for-test.ts'
+import { description } from '../given/request.ts'
 import { expectDocument } from './documents.ts'
 import { readable, readableBlocks } from './readable.ts'
 

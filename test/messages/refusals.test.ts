@@ -21,8 +21,8 @@ import {
 import { whoApproves } from '../../src/messages/request-words.ts'
 import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/submit-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-import { terms } from '../domain/people-for-test.ts'
-import { description, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { terms } from '../given/people.ts'
+import { description, requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from './documents.ts'
 
 const address = '203.0.113.10'

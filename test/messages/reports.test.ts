@@ -6,7 +6,7 @@ import { type ReportView, report as reportInEachLayout } from '../../src/message
 import type { ReportName } from '../../src/record/steps.ts'
 import { withoutTable } from '../../src/slack/interactions.ts'
 import { profileLink } from '../../src/slack/text.ts'
-import { description, minutes, requestedAt, requestFor, ruleFor } from '../requests/request-for-test.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 

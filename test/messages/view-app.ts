@@ -1,7 +1,7 @@
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { noPolicy } from '../fake-app.ts'
-import { ruleFor } from '../requests/request-for-test.ts'
+import { ruleFor } from '../given/request.ts'
 
 /** What an App needs to show requests to move an address: their records are genuine, and one rule is for all. */
 export const forViews = {

@@ -6,7 +6,7 @@ import { explainEvacuation } from '../../src/features/moves/evacuation.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { lastChangeOf, rejectionOf, warningWords } from '../../src/messages/warnings.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
-import { minutes, moveFacts, requestedAt, requestFor } from '../requests/request-for-test.ts'
+import { minutes, moveFacts, requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from './documents.ts'
 
 const catalog = createCatalog([moveChange({} as never)])

@@ -27,10 +27,10 @@ const usage = `npm run test:mutants [-- <topic>…] [-- --sample=30] [-- --seed=
 /** Tests of single parts that import a file over at most three modules are near, and are run first. Of some files there would be a hundred. */
 const near = { distance: 3, atMost: 20 }
 
-const large = /^test\/(attacks|faults|image|journeys|model|page|start|manifest)|\.long\.test\.ts$/
+const large = /^test\/(attacks|faults|image|journeys|model|page|start\.|manifest)|\.long\.test\.ts$/
 
 /** The page repeats the table of steps. Its test would notice every change of the table, and none that is wrong. */
-const pageOfSteps = 'test/requests/request-states-page.test.ts'
+const pageOfSteps = 'test/record/request-states-page.test.ts'
 
 interface SampledMutant extends Mutant {
   id: string

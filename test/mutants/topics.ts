@@ -36,11 +36,7 @@ export const topics: Record<string, Topic> = {
       'src/redis/sealed.ts',
       'src/redis/lua/replace.lua',
     ],
-    tests: [
-      'test/requests/freeze.test.ts',
-      'test/requests/reconcile/{bundle,may-write-now,starts}.test.ts',
-      'test/journeys/{freeze,start-later}.test.ts',
-    ],
+    tests: ['test/record/freeze.test.ts', 'test/life/{bundle,may-write-now,starts}.test.ts', 'test/journeys/{freeze,start-later}.test.ts'],
     sample: 30,
   },
   outbox: {

@@ -17,10 +17,10 @@ import { clockAheadOfRedisMs, findRedisFaults, type RedisFault } from '../../src
 import { seal } from '../../src/redis/sealed.ts'
 import { clockProblem, statusChecks } from '../../src/start/status.ts'
 import { fakeApp, notFrozen } from '../fake-app.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { requestFor } from '../given/request.ts'
+import { approvedBy, secretsOf } from '../given/signatures.ts'
 import { expectDocument } from '../messages/documents.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { requestFor } from '../requests/request-for-test.ts'
-import { approvedBy, secretsOf } from '../requests/signatures-for-test.ts'
 import { wholeList } from '../whole-list.ts'
 
 const ringOf = (stateKeys: string, purpose: 'requests' | 'records') => createKeyring(secretsOf(stateKeys), { purpose, prefix: 'test' })

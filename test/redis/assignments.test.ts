@@ -4,8 +4,8 @@ import type { Assignment } from '../../src/domain/account.ts'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { createAssignments } from '../../src/redis/assignments.ts'
 import { seal } from '../../src/redis/sealed.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { changedFacts, factsOf, secretsOf } from '../requests/signatures-for-test.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { changedFacts, factsOf, secretsOf } from '../given/signatures.ts'
 
 const ownKey = 'a-key-for-tests-of-32-characters'
 const hours = 3_600_000

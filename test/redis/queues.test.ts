@@ -1,8 +1,8 @@
 import { type ConnectionOptions, Worker } from 'bullmq'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createQueues } from '../../src/redis/queues.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { requestFor } from '../requests/request-for-test.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { requestFor } from '../given/request.ts'
 
 const request = requestFor({ state: 'approved', reason: 'web-1 is being replaced' })
 const pollIntervalMs = 1_000

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createKeyring } from '../../src/domain/signing.ts'
 import { open, readText, replace, seal } from '../../src/redis/sealed.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
-import { recordKeyring, secretsOf } from '../requests/signatures-for-test.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { recordKeyring, secretsOf } from '../given/signatures.ts'
 
 const Facts = z.object({ isOn: z.boolean() })
 const ringOf = (keys: string, prefix = 'lockkeeper') => createKeyring(secretsOf(keys), { purpose: 'records', prefix })

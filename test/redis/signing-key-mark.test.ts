@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { markSigningKey } from '../../src/redis/sealed.ts'
-import { connectTestRedis } from '../requests/redis-for-test.ts'
+import { connectTestRedis } from '../given/redis.ts'
 
 const [old, next] = [new Secret('an-old-key-of-at-least-32-characters'), new Secret('a-new-key-of-at-least-32-characters!')]
 

@@ -10,8 +10,8 @@ import { createStore, encodeFields } from '../../src/record/store.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { seal } from '../../src/redis/sealed.ts'
 import type { TcpProxy } from '../faults/tcp-proxy.ts'
-import { auditWriting, trusting } from '../requests/audit-for-test.ts'
-import { factsOf, keyringOfBot, signaturesOfBot } from '../requests/signatures-for-test.ts'
+import { auditWriting, trusting } from '../given/audit.ts'
+import { factsOf, keyringOfBot, signaturesOfBot } from '../given/signatures.ts'
 import type { AccountApi } from './account-api/start-account-api.ts'
 import type { Slack } from './slack/slack.ts'
 
@@ -331,7 +331,7 @@ async function untilListed({ accountApi: { journal } }: Around): Promise<void> {
 }
 
 /** What a real Alertmanager sent when it found that web-1 was down. */
-const recordedAlert = readFileSync(new URL('../alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8')
+const recordedAlert = readFileSync(new URL('../features/alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8')
 
 /** Sends the alert about web-1 as Alertmanager does, once. Resolves with nothing if it was accepted, otherwise with why it was not. */
 async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, endsAt?: Date): Promise<string | undefined> {

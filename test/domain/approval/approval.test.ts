@@ -15,7 +15,7 @@ import {
   requesterRuling,
 } from '../../../src/domain/approval.ts'
 import { type PolicyRule, toGroup } from '../../../src/domain/policy.ts'
-import { groups, ops, person, rule, terms } from '../people-for-test.ts'
+import { groups, ops, person, rule, terms } from '../../given/people.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })

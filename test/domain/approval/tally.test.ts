@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { approverRuling, type Membership, tallyApprovals } from '../../../src/domain/approval.ts'
 import { toGroup } from '../../../src/domain/policy.ts'
-import { groups, ops, person, rule, terms } from '../people-for-test.ts'
+import { groups, ops, person, rule, terms } from '../../given/people.ts'
 
 const oncall = groups({ SONCALL: ['UCHI'] })
 const unreadable = groups({ SONCALL: 'unknown' })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { tallyApprovals } from '../../../src/domain/approval.ts'
 import { approvalsNeeded, decidingRule, escalationOf, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
-import { rule as usual } from '../people-for-test.ts'
+import { rule as usual } from '../../given/people.ts'
 
 const bundles = new Map([['ip.evacuate', 'ip.move']])
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }

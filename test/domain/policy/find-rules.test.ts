@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type FoundRule, firstMatchingRule, type PolicyRule, type Project, rulesOfKind } from '../../../src/domain/policy.ts'
-import { rule as anyRule } from '../people-for-test.ts'
+import { rule as anyRule } from '../../given/people.ts'
 
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
 const billing: Project = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { decidingRule, freezersOf, freezing, rulesNaming, toGroup, type Window } from '../../../src/domain/policy.ts'
-import { rule, terms } from '../people-for-test.ts'
+import { rule, terms } from '../../given/people.ts'
 
 const moves = { ...rule, approve: terms(['UBEN', 'SONCALL'], { allOf: ['SSECURE'] }) }
 const names = { ...rule, name: 'names', changes: ['vm.rename'], approve: undefined }

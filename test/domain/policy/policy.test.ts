@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { approvalsNeeded, approverGroupsOf, approversOf, firstApproversOf, toGroup, visibleReason } from '../../../src/domain/policy.ts'
-import { rule } from '../people-for-test.ts'
+import { rule } from '../../given/people.ts'
 
 describe('the people of a rule', () => {
   test('are user groups if their ids begin with S', () => {

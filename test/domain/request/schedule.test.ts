@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bySchedule, couldStartAt, holdOf, type Request, type Waits } from '../../../src/domain/request.ts'
-import { requestFor } from '../../requests/request-for-test.ts'
+import { requestFor } from '../../given/request.ts'
 
 const startNow = { by: 'U0BEN00001', rule: 'R', via: 'R', at: 30 }
 const approved = (more: Partial<Request> = {}) => requestFor({ state: 'approved', decidedAt: 10, ...more })

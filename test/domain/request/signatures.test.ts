@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Decision, payloadHash, type Request } from '../../../src/domain/request.ts'
-import { requestedAt, requestFor } from '../../requests/request-for-test.ts'
-import { signatures } from '../../requests/signatures-for-test.ts'
+import { requestedAt, requestFor } from '../../given/request.ts'
+import { signatures } from '../../given/signatures.ts'
 
 const ref = { id: 'another', channelId: 'C0OPS00001', cardTs: '1795010400.000100' }
 const content = requestFor({

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import type { AuditNote } from '../../src/audit/chain.ts'
+import { requestHandlers } from '../../src/buttons/clicks.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { moveChange } from '../../src/features/moves/move-change.ts'
+import { buttonValue, cardButtons, rejectCallbackId } from '../../src/messages/button-ids.ts'
+import { createCatalog } from '../../src/record/catalog.ts'
+import type { NewRequest, Store } from '../../src/record/store.ts'
+import { toUserMessage } from '../../src/slack/errors.ts'
+import type { Click, Submission } from '../../src/slack/interactions.ts'
+import { writeMetadata } from '../../src/slack/payloads.ts'
+import type { Mrkdwn } from '../../src/slack/text.ts'
+import { fakeApp } from '../fake-app.ts'
+import { accessWith } from '../given/access.ts'
+import { connectTestStore } from '../given/redis.ts'
+import { newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
+import { signatures, signedBy } from '../given/signatures.ts'
+import { takingMessages, wording } from '../given/slack.ts'
+
+const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
+
+/** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
+function startButtons(broken: Partial<Store> = {}) {
+  const { redis, keys, store } = connectTestStore()
+  const catalog = createCatalog([moveChange({} as never)])
+  const noted: AuditNote[] = []
+  const effects: string[] = []
+  const effect = (name: string) => async () => void effects.push(name)
+  const access = accessWith({
+    people: { members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])) },
+    policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
+    catalog,
+    noteRefusal: async (note) => void noted.push(note),
+  })
+  const app = fakeApp({
+    store: { ...store, ...broken },
+    signatures,
+    catalog,
+    access,
+    queues: { wake: effect('woken up') },
+    ...takingMessages((name) => effects.push(`shows ${name}`)),
+    redis,
+    keys,
+    metrics: { notGenuine: effect('reported as changed') as never },
+    lines: { write: () => true },
+    config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
+    errors: { of: () => (error) => expect.fail(String(error)) },
+  })
+  const home = { show: async () => expect.fail('the Home tab was shown') }
+  const buttons = requestHandlers(app, home, {})
+
+  const subjects: string[] = []
+  const about = (subject: Mrkdwn) => void subjects.push(subject.text)
+
+  function approve(request: Request): Promise<unknown> {
+    const handler = buttons.clicks[cardButtons.approve]
+    if (typeof handler !== 'function') throw new Error('Approve opens a form')
+    const answer = { elsewhere: effect('shown on the card'), about } as Partial<Click['answer']>
+    return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
+  }
+
+  function submitReject(request: Request): Promise<unknown> | undefined {
+    const metadata = writeMetadata({ origin: ben, button: buttonValue(request) })
+    const submission = { callbackId: rejectCallbackId, origin: ben, answer: { about }, metadata, values: { reason: 'Not today' } }
+    return buttons.submissions[rejectCallbackId]?.(submission as unknown as Submission)
+  }
+
+  const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
+  const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
+  const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
+  return { record, approve, submitReject, recordOf, setField, noted, effects, subjects }
+}
+
+describe('a click on Approve while Redis is away', () => {
+  const away = () => Promise.reject(new StoreUnavailableError('Redis: Error Connection is closed.'))
+
+  test.each<[string, Partial<Store>, RegExp]>([
+    [
+      'says that it did not count, if it certainly was not stored',
+      { now: away },
+      /^Not approved: Redis isn't responding\. Try again in a minute\.$/,
+    ],
+    ['says that nothing runs twice, if it may be stored', { take: away }, /^Lockkeeper's database .* nothing runs twice\.$/],
+  ])('%s', async (_, broken, words) => {
+    const { record, approve } = startButtons(broken)
+    const error = await approve(await record()).catch((thrown: unknown) => thrown)
+    expect(toUserMessage(error)).toMatch(words)
+  })
+})
+
+describe('a click on a request that another version of Lockkeeper wrote', () => {
+  const otherVersion = 'Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.'
+
+  test.each([
+    ['kind', { kind: 'dns.update' as const }],
+    ['content', { facts: { weather: 'rain' } }],
+  ])('changes nothing and says so if its %s is unknown', async (_, unknown) => {
+    const { record, approve, recordOf, noted, effects } = startButtons()
+    const request = await record(unknown)
+    const before = await recordOf(request)
+
+    await expect(approve(request)).rejects.toThrow(otherVersion)
+
+    expect(await recordOf(request)).toEqual(before)
+    expect(effects).toEqual([])
+    expect(noted).toMatchObject([{ act: 'refused', by: ben.userId, attempted: 'request-approve', causes: [{ code: 'other-version' }] }])
+  })
+
+  test('changes nothing and says so if its state is unknown, also with a form', async () => {
+    const { record, approve, submitReject, recordOf, setField, effects } = startButtons()
+    const request = await record()
+    await setField(request, 'state', '"waiting-for-weather"')
+    const before = await recordOf(request)
+
+    await expect(approve(request)).rejects.toThrow(otherVersion)
+    await expect(submitReject(request)).rejects.toThrow(otherVersion)
+
+    expect(await recordOf(request)).toEqual(before)
+    expect(effects).toEqual([])
+  })
+
+  test('is reported to the operators instead if the record is not what was requested', async () => {
+    const { record, approve, setField, noted, effects, subjects } = startButtons()
+    const request = await record()
+    await setField(request, 'kind', '"dns.update"')
+
+    await expect(approve(request)).rejects.toThrow('was changed, so nothing was done')
+
+    // Nothing of a record is shown that somebody may have changed.
+    expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])
+    expect(effects).toEqual(['reported as changed'])
+    expect(noted).toMatchObject([{ causes: [{ code: 'record-changed' }] }])
+  })
+})

@@ -1,0 +1,540 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { TryLater } from '../../../src/features/alerts/alerts.ts'
+import { reasonOf } from '../../../src/features/alerts/payload.ts'
+import { Refusal } from '../../../src/slack/errors.ts'
+import { mrkdwn } from '../../../src/slack/text.ts'
+import { resolved } from '../../journeys/alerts-world.ts'
+import { arrange, deathAtHook, down, read, refusal, server } from './scene.ts'
+
+const servers = (count: number, from = 1) => Array.from({ length: count }, (_, index) => down(`web-${from + index}`))
+
+test('an alert without a text says its name as the reason, and a long text is cut', () => {
+  const [none] = read([{ ...down(), annotations: { summary: ' \u200b ' } }])
+  const [long] = read([{ ...down(), annotations: { summary: 'x'.repeat(2_000) } }])
+
+  expect(none && reasonOf(none, 'web-1')).toBe('NodeDown on web-1')
+  expect(long && reasonOf(long, 'web-1')).toHaveLength(500)
+})
+
+test('an alert may name its server by hostname, id or primary address, with a port and in any case', async () => {
+  for (const instance of ['web-1:9100', 'WEB-1', 'sv_web-1', '198.51.100.21:9100']) {
+    const { take, submitted } = arrange({ servers: [server('standby'), server('web-1', { primaryIpv4: '198.51.100.21' })] })
+    await take([down(instance)])
+    expect(submitted, instance).toMatchObject([{ input: { serverId: 'sv_web-1' } }])
+  }
+})
+
+describe('a repeat', () => {
+  test('is a duplicate while the request is open, also with another start', async () => {
+    const { take, submitted, counts } = arrange()
+    await take([down()])
+
+    expect(await take([down(), { ...down(), startsAt: '2027-01-01T00:00:00Z' }])).toBe('accepted')
+
+    expect(submitted).toHaveLength(1)
+    expect(counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
+  })
+
+  test.each(['rejected', 'done', 'failed', 'voided', 'untracked'])(
+    'with a later start after %s is a new outage, also if its resolved got lost',
+    async (state) => {
+      const { take, submitted, setState, resolvedRequests } = arrange()
+      await take([down()])
+      await setState(0, state)
+
+      await take([{ ...down(), startsAt: '2026-11-30T03:00:00Z' }])
+      // Another alert about the same server, weeks later.
+      await setState(1, state)
+      await take([{ ...down('web-1', { job: 'ping' }), startsAt: '2026-12-20T03:00:00Z' }])
+
+      expect(submitted).toHaveLength(3)
+      // An alert that was never resolved keeps no later request.
+      await take([{ ...resolved(down('web-1', { job: 'ping' })), startsAt: '2026-12-20T03:00:00Z', endsAt: '2026-12-20T04:00:00Z' }])
+      expect(resolvedRequests).toHaveLength(1)
+    },
+  )
+
+  test.each([
+    ['rejected', 1],
+    ['done', 1],
+    ['failed', 1],
+    ['voided', 1],
+    ['untracked', 1],
+    ['expired', 2],
+    ['withdrawn', 2],
+  ])('after the request was %s makes %i requests in all', async (state, count) => {
+    const { take, submitted, setState } = arrange()
+    await take([down()])
+    await setState(0, state)
+
+    expect(await take([down()])).toBe('accepted')
+
+    expect(new Set(submitted.map(({ deliveryKey }) => deliveryKey)).size).toBe(count)
+    expect(submitted).toHaveLength(count)
+  })
+
+  test('is a duplicate if another alert is about the same server', async () => {
+    const { take, submitted, counts } = arrange()
+
+    await take([down('web-1'), down('web-1:9100', { alertname: 'NodeDown', job: 'ping' })])
+
+    expect(submitted).toHaveLength(1)
+    expect(counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
+  })
+
+  test('of two alerts about one server to two replicas at the same moment is proposed once', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = async () => void (await pause(200))
+
+    const taken = await Promise.all([scene.replica()([down()]), scene.replica()([down('web-1', { job: 'ping' })])])
+
+    expect(taken).toEqual(['accepted', 'accepted'])
+    expect(scene.submitted).toHaveLength(1)
+  })
+})
+
+describe('a process that dies', () => {
+  test.each([
+    ['before the record', 'beforeRecord'],
+    ['after the record', 'afterRecord'],
+  ] as const)('%s loses no alert and proposes it once', async (_, point) => {
+    const scene = arrange()
+    const { die, isDead } = deathAtHook()
+    scene.hooks[point] = die
+    void scene.replica()([down()])
+    await isDead
+    delete scene.hooks[point]
+
+    expect(await scene.take([down()])).toBe('accepted')
+
+    expect(scene.submitted).toHaveLength(1)
+    expect(await scene.take([down()])).toBe('accepted')
+    expect(scene.submitted).toHaveLength(1)
+  })
+
+  test('after the record leaves a request that the resolved alert withdraws', async () => {
+    const scene = arrange()
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterRecord = die
+    void scene.replica()([down()])
+    await isDead
+
+    expect(await scene.take([resolved(down())])).toBe('accepted')
+
+    expect(scene.resolvedRequests).toHaveLength(1)
+  })
+
+  test('after it posted in the channel that nothing is proposed posts it once', async () => {
+    const scene = arrange()
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
+    void scene.replica()([down('unknown-1')])
+    await isDead
+    delete scene.hooks.afterPost
+
+    expect(await scene.take([down('unknown-1')])).toBe('accepted')
+
+    expect(scene.posts).toHaveLength(1)
+  })
+})
+
+describe('what leads to no request is posted in the channel once, with the link and what to do', () => {
+  const standby = server('standby')
+
+  test.each([
+    ['no such server', [standby], down('web-77'), /no server web-77/],
+    ['two of that name', [standby, server('web-1', { id: 'sv_1' }), server('web-1', { id: 'sv_2' })], down(), /2 servers are called web-1/],
+    ['no label', [standby], down('', { instance: undefined }), /no label `instance`/],
+    [
+      'no target for the site',
+      [standby, server('web-1', { site: { id: 's', name: 'Tokyo', slug: 'TYO' } })],
+      down(),
+      /no target for the site TYO/,
+    ],
+    [
+      'a target in another site',
+      [server('standby', { site: { id: 'f', name: 'Frankfurt', slug: 'FRA' } }), server('web-1')],
+      down(),
+      /none in the same project and site/,
+    ],
+    [
+      'two targets',
+      [standby, server('standby', { id: 'sv_2' }), server('web-1')],
+      down(),
+      /2 servers are called standby, so it isn't clear/,
+    ],
+    ['no site', [standby, server('web-1', { site: undefined })], down(), /no target for the site unknown of web-1/],
+    ['the target itself', [standby], down('standby'), /standby is its own target in the policy/],
+  ])('%s', async (_, all, alert, words) => {
+    const { take, submitted, posts, counts } = arrange({ servers: all })
+
+    expect(await take([alert])).toBe('accepted')
+    expect(await take([alert])).toBe('accepted')
+
+    expect(submitted).toEqual([])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringMatching(words)])
+    expect(posts[0]?.text).toMatch(/`\/infra evacuate.*Alert NodeDown, <http:\/\/prometheus/s)
+    expect(counts()).toMatchObject({ received: 2, refused: 1, duplicate: 1 })
+  })
+
+  test('and is posted once Slack answers again, without another delivery', async () => {
+    const scene = arrange()
+    scene.hooks.post = () => ({ is: 'unknown', problem: 'no answer' })
+
+    expect(await scene.take([down('web-77')])).toBe('accepted')
+    delete scene.hooks.post
+    expect(await scene.take([down('web-77')])).toBe('accepted')
+    await scene.sweep()
+
+    expect(scene.posts).toHaveLength(1)
+    expect(scene.counts()).toMatchObject({ refused: 1, duplicate: 1 })
+  })
+})
+
+describe('a resolved alert', () => {
+  test('ends its request, and the next alert is a new one', async () => {
+    const { take, submitted, resolvedRequests, counts } = arrange()
+    await take([down()])
+
+    expect(await take([resolved(down())])).toBe('accepted')
+    for (let time = 0; time < 2; time += 1) await take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
+
+    expect(resolvedRequests).toHaveLength(1)
+    expect(submitted).toHaveLength(2)
+    await take([resolved({ ...down(), startsAt: '2026-11-22T05:00:00Z' })])
+    expect(new Set(resolvedRequests).size).toBe(2)
+    expect(counts()).toEqual({ received: 5, proposed: 2, duplicate: 1, resolved: 2 })
+  })
+
+  test('of which nothing is known, or a second time, does nothing', async () => {
+    const { take, resolvedRequests, counts } = arrange()
+
+    expect(await take([resolved({ ...down(), startsAt: '2026-11-22T01:00:00Z' })])).toBe('accepted')
+    await take([down()])
+    await take([resolved(down()), resolved(down())])
+
+    expect(new Set(resolvedRequests).size).toBe(1)
+    expect(counts()).toEqual({ received: 4, proposed: 1, resolved: 2, unmatched: 1 })
+  })
+
+  test('that fires again is delayed for two minutes, while the other alerts of the delivery are taken, and then requested again', async () => {
+    const { take, pass, submitted, counts, resolvedRequests } = arrange()
+    await take([down()])
+    await take([resolved(down())])
+
+    expect(await take([down(), down('web-2')])).toBe('later')
+    expect(submitted).toHaveLength(2)
+    await pass(100_000)
+    // A repeat of resolved, as from another Alertmanager, does not begin the two minutes again.
+    await take([resolved(down())])
+    expect(await take([down()])).toBe('later')
+    await pass(30_000)
+    expect(await take([down()])).toBe('accepted')
+
+    expect(submitted).toHaveLength(3)
+    expect(counts()).toMatchObject({ delayed: 2, proposed: 3 })
+    // It was stale.
+    await take([resolved(down())])
+    expect(new Set(resolvedRequests).size).toBe(2)
+  })
+
+  test.each(['rejected', 'done'])('that fires again after its request was %s is a duplicate', async (state) => {
+    const { take, pass, setState, submitted } = arrange()
+    await take([down()])
+    await setState(0, state)
+    await take([resolved(down())])
+    await pass(130_000)
+
+    expect(await take([down()])).toBe('accepted')
+
+    expect(submitted).toHaveLength(1)
+  })
+
+  test('ends its request although its sender knows another start of the outage', async () => {
+    const { take, resolvedRequests, submitted } = arrange()
+    await take([{ ...down(), startsAt: '2026-11-22T03:00:07Z' }])
+
+    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
+    expect(resolvedRequests).toHaveLength(1)
+    // But not that of a later outage.
+    await take([{ ...down(), startsAt: '2026-11-22T04:00:00Z' }])
+    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
+
+    expect(submitted).toHaveLength(2)
+    expect(new Set(resolvedRequests).size).toBe(1)
+  })
+
+  test('without a start ends what has none', async () => {
+    const { take, resolvedRequests } = arrange()
+    const bare = { ...down(), startsAt: '0001-01-01T00:00:00Z' }
+    await take([bare, bare])
+    await take([{ ...resolved(bare), endsAt: '0001-01-01T00:00:00Z' }])
+
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test('is not waited for longer than two days by the others of its request', async () => {
+    const { take, pass, resolvedRequests } = arrange()
+    const other = down('web-1', { job: 'ping' })
+    await take([down(), other])
+    await pass(49 * 3_600_000)
+    await take([down()])
+
+    await take([resolved(down())])
+
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test('leaves the request while another alert about the server fires', async () => {
+    const { take, resolvedRequests } = arrange()
+    const other = down('web-1', { job: 'ping' })
+    await take([down(), other])
+
+    // One that begins in the same delivery keeps it, too.
+    await take([resolved(down()), down('web-1', { job: 'disk' })])
+    await take([resolved(other)])
+    expect(resolvedRequests).toEqual([])
+    await take([resolved(down('web-1', { job: 'disk' }))])
+
+    expect(resolvedRequests).toHaveLength(1)
+  })
+
+  test('before its request is made keeps it from being made', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = async () => void (await scene.replica()([resolved(down())]))
+
+    expect(await scene.take([down()])).toBe('later')
+
+    expect(scene.submitted).toEqual([])
+  })
+})
+
+describe('a delivery', () => {
+  test('to two replicas at once posts one list', async () => {
+    const scene = arrange()
+    const unknown = ['unknown-1', 'unknown-2'].map((name) => down(name))
+
+    expect(await Promise.all([scene.replica()(unknown), scene.replica()(unknown)])).toEqual(['accepted', 'accepted'])
+
+    expect(scene.posts).toHaveLength(1)
+  })
+
+  test('after a process that died while it posted lists nothing twice, and what came in addition once', async () => {
+    const scene = arrange()
+    const { die, isDead } = deathAtHook()
+    scene.hooks.afterPost = die
+    void scene.replica()([down('unknown-1'), down('unknown-2')])
+    await isDead
+    delete scene.hooks.afterPost
+
+    expect(await scene.take([down('unknown-2'), down('unknown-3')])).toBe('accepted')
+
+    expect(scene.posts.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/unknown-1.*unknown-2/s),
+      expect.stringMatching(/^(?!.*unknown-2).*no server unknown-3/s),
+    ])
+  })
+
+  test('whose rule cannot be applied now, because Slack does not answer, is delayed', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = () => {
+      throw new Refusal('group-unknown', mrkdwn`Slack did not say.`)
+    }
+
+    expect(await scene.take([down()])).toBe('later')
+
+    expect(scene.posts).toEqual([])
+  })
+
+  test('that takes too long is delayed, and a repeat goes on', async () => {
+    const scene = arrange({ takeMs: 1_000 })
+    const { die } = deathAtHook()
+    scene.hooks.beforeRecord = () => (scene.submitted.length < 2 ? undefined : die())
+
+    expect(await scene.take(servers(6))).toBe('later')
+    expect(scene.submitted).toHaveLength(2)
+    delete scene.hooks.beforeRecord
+    expect(await scene.take(servers(6))).toBe('accepted')
+
+    expect(scene.submitted).toHaveLength(6)
+  })
+})
+
+describe('two alerts about one server', () => {
+  const [first, other] = [down(), down('web-1', { job: 'ping' })]
+
+  test('withdraw the request that followed an expired one', async () => {
+    const { take, submitted, setState, resolvedRequests, redis, keys } = arrange()
+    await take([first, other])
+    await setState(0, 'expired')
+    await take([other])
+    await take([first])
+    expect(submitted).toHaveLength(2)
+
+    await take([resolved(other)])
+    expect(resolvedRequests).toEqual([])
+    await take([resolved(first)])
+
+    expect(resolvedRequests).toHaveLength(1)
+    expect(await redis.hget(keys.record(resolvedRequests[0] ?? ''), 'state')).toBe('"withdrawn"')
+  })
+
+  test('of which one is refused because a machine evacuates the server are listed, and not tried again', async () => {
+    const scene = arrange()
+    await scene.take([first])
+    const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
+    await scene.redis.hset(requestId, 'requester', 'machine:ci')
+
+    expect(await scene.take([other])).toBe('accepted')
+    expect(await scene.take([other])).toBe('accepted')
+
+    expect(scene.posts).toEqual([expect.objectContaining({ text: expect.stringContaining('Another request is open.') })])
+  })
+
+  test('of which one begins after the process died that was to withdraw their request lose nothing', async () => {
+    const scene = arrange()
+    await scene.take([first])
+    const { die, isDead } = deathAtHook()
+    scene.hooks.beforeResolve = die
+    void scene.replica()([resolved(first)])
+    await isDead
+    delete scene.hooks.beforeResolve
+
+    expect(await scene.take([other])).toBe('accepted')
+
+    expect(scene.resolvedRequests).toHaveLength(1)
+    expect(scene.submitted).toHaveLength(2)
+    expect(await scene.take([resolved(first)])).toBe('accepted')
+    expect(scene.resolvedRequests).toHaveLength(1)
+    expect(scene.posts).toEqual([])
+  })
+})
+
+test('a server whose requests were withdrawn twice within 30 minutes is flapping: the next one mentions nobody', async () => {
+  const { take, pass, submitted } = arrange()
+  const outage = (minute: number) => {
+    const startsAt = `2026-11-22T03:${minute}:00Z`
+    return { firing: { ...down(), startsAt }, end: { ...resolved(down()), startsAt, endsAt: `2026-11-22T03:${minute + 1}:00Z` } }
+  }
+  for (const minute of [10, 20, 30]) {
+    await take([outage(minute).firing])
+    await take([outage(minute).end])
+  }
+  await pass(31 * 60_000)
+  await take([outage(40).firing])
+
+  expect(submitted.map(({ isQuiet }) => isQuiet)).toEqual([false, false, true, false])
+})
+
+describe('the target', () => {
+  const since = { code: 'target-alerted', target: 'standby', since: Date.parse('2026-11-22T03:00:00Z') }
+
+  test.each([
+    ['in the same delivery', true],
+    ['in an earlier one', false],
+  ])('about which another alert fires %s is something to check first', async (_, isSame) => {
+    const { take, submitted, posts } = arrange()
+    if (!isSame) await take([down('standby')])
+
+    await take(isSame ? [down('web-1'), down('standby')] : [down('web-1')])
+
+    expect(submitted).toMatchObject([{ warnings: [since] }])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining('standby is its own target')])
+  })
+
+  test('is nothing to check once its alert has resolved', async () => {
+    const { take, submitted } = arrange()
+    await take([down('standby')])
+    await take([resolved(down('standby'))])
+    await take([down('web-1')])
+
+    expect(submitted).toMatchObject([{ warnings: [] }])
+  })
+})
+
+describe('the message of what was not requested', () => {
+  test('calls the approvers, offers to evacuate by hand, and shows when its alerts resolve', async () => {
+    const { take, posts, updates } = arrange()
+    await take([down('standby'), down('web-77')])
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining('<!subteam^S0ONCALL01>')])
+
+    await take([resolved(down('standby'))])
+    await take([resolved(down('web-77'))])
+
+    expect(updates).toEqual([
+      expect.stringMatching(/^:warning:.*2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
+      expect.stringMatching(/^:white_check_mark: \*Resolved\.\*/),
+    ])
+  })
+
+  test('is posted again for the next outage, and for one that fires again after it resolved', async () => {
+    const { take, pass, posts } = arrange()
+    await take([down('web-77')])
+    await take([{ ...down('web-77'), startsAt: '2026-11-23T03:00:00Z' }])
+    await take([resolved(down('web-77'))])
+    await pass(130_000)
+    await take([down('web-77')])
+
+    expect(posts).toHaveLength(3)
+  })
+
+  test('is followed by a request as soon as one is possible', async () => {
+    const { take, submitted, hooks, posts } = arrange()
+    hooks.beforeRecord = async () => {
+      throw refusal('An address is locked.')
+    }
+    await take([down()])
+    await take([down()])
+    delete hooks.beforeRecord
+
+    await take([down()])
+
+    expect(posts).toHaveLength(1)
+    expect(submitted).toHaveLength(1)
+  })
+
+  test('is updated once Slack answers again', async () => {
+    const scene = arrange()
+    await scene.take([down('web-77')])
+    scene.hooks.update = () => ({ is: 'unknown', problem: 'no answer' })
+
+    expect(await scene.take([resolved(down('web-77'))])).toBe('accepted')
+    delete scene.hooks.update
+    await scene.sweep()
+
+    expect(scene.updates).toEqual([expect.stringMatching(/^:white_check_mark:/)])
+  })
+})
+
+test('a repeat is a duplicate while the account does not answer, or does not show the server', async () => {
+  const all = [server('standby'), server('web-1')]
+  const scene = arrange({ servers: all })
+  await scene.take([down()])
+  all.splice(0)
+  scene.hooks.beforeList = () => Promise.reject(new Error('the account is away'))
+
+  expect(await scene.take([down()])).toBe('accepted')
+
+  expect(scene.counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
+  expect(scene.posts).toEqual([])
+})
+
+test.each(['beforeList', 'beforeRecord'] as const)(
+  'a stop ends the wait for the account, and the next process goes on at once: %s',
+  async (hook) => {
+    const scene = arrange()
+    const { die, isDead } = deathAtHook()
+    scene.hooks[hook] = die
+    const stopping = new AbortController()
+    const taken = scene.take([down()], stopping.signal)
+    await isDead
+
+    stopping.abort(new TryLater('Lockkeeper stops'))
+
+    expect(await taken).toBe('later')
+    delete scene.hooks[hook]
+    expect(await scene.replica()([down()])).toBe('accepted')
+    expect(scene.submitted).toHaveLength(1)
+  },
+)

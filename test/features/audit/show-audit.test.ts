@@ -1,0 +1,376 @@
+import { describe, expect, test } from 'vitest'
+import { AuditEntry, type AuditNote } from '../../../src/audit/chain.ts'
+import type { FoundEntry } from '../../../src/audit/find.ts'
+import type { Change, Finding } from '../../../src/domain/change.ts'
+import { toGroup } from '../../../src/domain/policy.ts'
+import { readFilter, showAudit } from '../../../src/features/audit/audit.ts'
+import { acts } from '../../../src/features/audit/entry-words.ts'
+import { listedRows, stepOf, storyRow } from '../../../src/features/audit/rows.ts'
+import { type Story, storyOf } from '../../../src/features/audit/stories.ts'
+import { steps } from '../../../src/record/steps.ts'
+import { createKeys } from '../../../src/redis/key-names.ts'
+import { hasTable } from '../../../src/slack/interactions.ts'
+import { type Listing, listAnswer } from '../../../src/slack/listing.ts'
+import type { Details } from '../../../src/slack/table.ts'
+import { catalog as everyChange } from '../../given/catalog.ts'
+import { requestFor } from '../../given/request.ts'
+
+const [ada, ben, dov] = ['U0ADA00001', 'U0BEN00001', 'U0DOV00001']
+const said = (words: string) => ({ code: 'said', words })
+
+/** A catalog that takes the title of a request from its facts, and the words of a finding from the finding. */
+const catalog = {
+  ...everyChange,
+  labelOf: (kind: string) => (kind === 'key.create' ? 'a new API key' : kind),
+  titleOf: ({ facts }: { facts?: unknown }) => [(facts as { title?: string })?.title ?? 'Unknown'],
+  changeIfKnown: (kind: string) =>
+    ({
+      ...everyChange.changeIfKnown(kind),
+      explain: ({ code, words }: Finding) => (code === 'said' ? { why: String(words) } : undefined),
+    }) as Change,
+}
+const isGuest = { code: 'guest', action: 'read' }
+const notAnApprover = { code: 'not-an-approver', approvers: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 1 } }
+const noon = Date.parse('2026-11-20T12:00:00Z')
+
+type Noted = Partial<AuditNote> & { act: string; to?: string; verdict?: FoundEntry['verdict'] }
+
+/** Builds genuine entries in the order in which they were noted, one each second from noon on. */
+function entriesOf(...noted: Noted[]): FoundEntry[] {
+  return noted.map(({ verdict = 'genuine', ...one }, index) => {
+    const fields = { at: noon + index * 1_000, noteId: `note-${index}`, ...one, seq: index + 1, prev: '' }
+    return { ...AuditEntry.parse(fields), verdict }
+  })
+}
+
+/** What the entry of a request says, and what the others say. */
+const requested = (id: string, kind: string, resource: string, title: string) => ({
+  requestId: id,
+  kind,
+  resource,
+  facts: { title },
+  channelId: 'C0OPS00001',
+  payload: '9f8e'.repeat(16),
+})
+const moveId = '1a2b3c4d00112233445566778899aabb'
+const move = requested(moveId, 'ip.move', 'elastic_ip:eip_1GijF7NsZe3bN', 'Move 203.0.113.10: web-1 → web-2')
+const rename = requested('99887766554433221100ffeeddccbbaa', 'vm.rename', 'virtual_machine:vm_7265Xp57xmWdK', 'Rename web-21 → web-eu-1')
+const ofMove = { requestId: moveId }
+const byRule = { by: ben, rule: 'APPROVERS', via: 'S0ONCALL01' }
+
+const wholeMove: Noted[] = [
+  { ...move, act: 'request', to: 'waiting', by: ada, rule: 'APPROVERS', via: 'member', reason: 'web-1 is to be <rebooted>' },
+  { ...ofMove, act: 'remind', to: 'waiting' },
+  { ...ofMove, act: 'approve', to: 'approved', ...byRule },
+  { ...ofMove, act: 'send', to: 'starting', facts: move.facts },
+  { ...ofMove, act: 'accept', to: 'tracking', answer: { operation: 'elasticIps.move', status: 202 } },
+  { ...ofMove, act: 'finish', to: 'done' },
+]
+
+function texts(rows: { text: string }[]): string {
+  return rows.map(({ text }) => text.replace(/<!date[^>]*time_secs[^>]*>/g, '(exact time)').replace(/<!date\^[^>]*>/g, '(time)')).join('\n')
+}
+
+function storiesOf(entries: FoundEntry[]): Story[] {
+  const groups = Map.groupBy(entries.toReversed(), ({ requestId, seq }) => requestId ?? seq)
+  return [...groups.values()].map((group) => storyOf(group[0]?.requestId, group))
+}
+
+/** Shows the rows of these entries as text. */
+function rowsOf(noted: Noted[]): string {
+  const rows = storiesOf(entriesOf(...noted)).map((story) => storyRow(story, undefined, catalog))
+  return texts(listedRows(rows).rows)
+}
+
+/** Shows entries as steps of the move. */
+function stepsOf(noted: Noted[]): string {
+  const entries = storiesOf(entriesOf(...noted)).flatMap((story) => story.entries)
+  return texts(
+    entries
+      .toSorted((a, b) => a.seq - b.seq)
+      .map((entry) => stepOf(entry, move.facts.title, catalog))
+      .map(({ label, words }) => ({ text: `${label}: ${words}` })),
+  )
+}
+
+const requestOf = (id: number): Noted => ({ ...move, act: 'request', by: ada, requestId: String(id).padStart(32, '0') })
+const refusedMove = { ...ofMove, act: 'refused', by: dov, attempted: 'decide', kind: 'ip.move', causes: [notAnApprover] }
+const refusedUse = { act: 'refused', by: dov, text: 'command ip move', channelId: 'C0OPS00001', attempted: 'read', causes: [isGuest] }
+const verdicts = ['unsigned', 'forged', 'unknown-key', 'copied'] as const
+
+/** Each row of the list by what has happened. */
+const rows: Record<string, Noted[]> = {
+  'a whole move': wholeMove,
+  waiting: wholeMove.slice(0, 2),
+  rejected: [requestOf(1), { ...requestOf(1), act: 'reject', ...byRule, reason: 'not tonight' }],
+  'without approval': [requestOf(1), { ...requestOf(1), act: 'exempt', rule: 'NO_APPROVAL', via: 'no-approval' }],
+  'approved by two': [requestOf(1), { ...requestOf(1), act: 'count-approval', by: ben }, { ...requestOf(1), act: 'approve', by: dov }],
+  'approved by its requester alone': [requestOf(1), { ...requestOf(1), act: 'break-glass' }],
+  withdrawn: [requestOf(1), { ...requestOf(1), act: 'withdraw' }],
+  'not posted': [requestOf(1), { ...requestOf(1), act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] }],
+  'failed after it was late': [
+    ...wholeMove.slice(0, 4),
+    { ...ofMove, act: 'late' },
+    { ...ofMove, act: 'fail' },
+    { ...ofMove, act: 'answer' },
+  ],
+  'under way': wholeMove.slice(0, 5),
+  'with refused attempts': [...wholeMove.slice(0, 2), refusedMove, refusedMove],
+  'whose record was changed': [...wholeMove.slice(0, 2), { ...ofMove, act: 'distrust' }],
+  'whose beginning was not found': wholeMove.slice(-1),
+  'refused before there was a request': [refusedUse],
+  'old entries removed': [{ act: 'trim', through: 1_234 }],
+  unreadable: [{ act: 'unreadable', text: 'not JSON' }],
+  ...Object.fromEntries(
+    verdicts.map((verdict) => [
+      `with an entry that is ${verdict}`,
+      [...wholeMove, { ...rename, ...ofMove, act: 'reject', by: dov, facts: { title: 'Move *everything*' }, verdict }],
+    ]),
+  ),
+  'of which no entry can be verified': [{ ...move, act: 'finish', facts: { title: '*Done* ” by Lockkeeper' }, verdict: 'unsigned' }],
+  'approved by an entry that cannot be verified': [{ ...move, act: 'approve', by: ben, verdict: 'unsigned' }],
+  'made up without a request': [{ ...move, requestId: undefined, act: 'finish', verdict: 'forged' }],
+}
+
+const otherSteps: Noted[] = [
+  { ...ofMove, act: 'count-approval', ...byRule, missing: 1, needed: 2 },
+  { ...ofMove, act: 'exempt', rule: 'NO_APPROVAL', via: 'no-approval' },
+  { ...ofMove, act: 'break-glass', by: ada, rule: 'production', via: ada, reason: 'everything is down, see OPS-1' },
+  { ...ofMove, act: 'reject', ...byRule, reason: `not tonight, <@${ada}>` },
+  { ...ofMove, act: 'withdraw', by: ada, via: 'requester' },
+  { ...ofMove, act: 'expire-approved', causes: [{ code: 'not-used' }] },
+  { ...ofMove, act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] },
+  { ...ofMove, act: 'void', causes: [said('It is on web-3 now, not on web-1.')] },
+  { ...ofMove, act: 'answer', answer: { operation: 'elasticIps.move', problem: 'not finished within 20000 ms' } },
+  { ...ofMove, act: 'fail', answer: { operation: 'elasticIps.move', status: 422, codes: ['SITE_MISMATCH'] } },
+  { ...ofMove, act: 'distrust', causes: [said('It was signed with an unknown key.')] },
+  { act: 'unreadable', text: 'not JSON' },
+  { act: 'trim', through: 1_234, text: 'Entry 2 is not genuine.' },
+  { ...ofMove, act: 'teleport', text: 'somewhere' },
+  { ...rename, act: 'approve', by: ben },
+  ...verdicts.map((verdict) => ({ ...ofMove, act: 'finish', verdict })),
+  // No text from outside is markup.
+  { act: 'request', by: '<!channel>', facts: { title: '<!here> ” *bold*' }, kind: 'ip.move', resource: 'x', reason: `<@${ada}>` },
+]
+
+const refusedSteps: Noted[] = [
+  refusedMove,
+  { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
+  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'record-changed' }] },
+  { ...refusedMove, attempted: 'track' },
+  { ...refusedMove, attempted: 'break-glass', causes: [{ code: 'on-vacation', until: 'Monday' }] },
+  { act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
+  { act: 'refused', by: ben, attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
+  { act: 'refused', by: ada, kind: 'key.create', attempted: 'request', causes: [{ code: 'not-a-requester', requesters: toGroup([ben]) }] },
+  refusedUse,
+  { ...refusedUse, text: 'click open-move-elastic-ip' },
+  { ...refusedUse, text: undefined },
+  { ...refusedMove, by: ada, attempted: 'request-approve', causes: [{ code: 'own-request' }] },
+  { ...refusedMove, causes: [{ code: 'constructor' }, { code: '<!channel>' }] },
+  { act: 'refused', by: ben },
+]
+
+test('rows and steps have the words of show-audit.answers.md', async () => {
+  const sections = [
+    '# What `/infra audit` shows',
+    '## Rows',
+    ...Object.entries(rows).map(([name, noted]) => `### ${name}\n\n${rowsOf(noted)}`),
+    '## Steps of a whole move',
+    stepsOf(wholeMove),
+    '## Other steps',
+    stepsOf([wholeMove[0] as Noted, ...otherSteps]),
+    '## Refusals',
+    stepsOf([wholeMove[0] as Noted, ...refusedSteps]),
+  ]
+  await expect(`${sections.join('\n\n')}\n`).toMatchFileSnapshot('show-audit.answers.md')
+})
+
+test('every act that Lockkeeper notes has words', () => {
+  expect(Object.keys(acts)).toEqual(
+    expect.arrayContaining(['request', 'discard', 'answer', 'refused', 'unreadable', ...Object.keys(steps)]),
+  )
+})
+
+test('requests have a picker for their steps, unless Lockkeeper cannot have made their ids', () => {
+  const entries = entriesOf(...wholeMove, { ...move, act: 'request', requestId: 'x'.repeat(200) })
+  const { choices } = listedRows(storiesOf(entries).map((story) => storyRow(story, undefined, catalog)))
+  expect(choices?.options.map((one) => one && [one.text.text, one.description?.text, one.value])).toEqual([
+    undefined,
+    ['1a2b3c4d Move 203.0.113.10: web-1 → web-2', 'Done · 2026-11-20 12:00 UTC', moveId],
+  ])
+})
+
+describe('words', () => {
+  const entries = storiesOf(
+    entriesOf(
+      { ...move, act: 'request', by: ada, reason: 'kernel update' },
+      { ...ofMove, act: 'approve', to: 'approved', ...byRule },
+      { ...ofMove, act: 'finish', to: 'done' },
+      { ...rename, act: 'request', by: ben },
+      { ...refusedMove, requestId: rename.requestId, kind: 'vm.rename' },
+      { ...refusedUse, channelId: 'C0GENERAL1' },
+    ),
+  ).flatMap((story) => story.entries)
+
+  test.each<[words: string[], seqs: number[]]>([
+    [[], [1, 2, 3, 4, 5, 6]],
+    [['<@U0BEN00001>'], [2, 4]],
+    [['<@U0BEN00001|ben>'], [2, 4]],
+    [[ben], [2, 4]],
+    [['me'], [1]],
+    [['ip.move'], [1, 2, 3]],
+    [['IP.MOVE', 'approve'], [2]],
+    [['request'], [1, 4]],
+    [['end'], [3]],
+    [
+      ['refused', dov],
+      [5, 6],
+    ],
+    [['decide'], [5]],
+    [['approved'], [2]],
+    [['done'], [3]],
+    [['eip_1GijF7NsZe3bN'], [1, 2, 3]],
+    [['elastic_ip:eip_1GijF7NsZe3bN'], [1, 2, 3]],
+    [['203.0.113.10'], [1, 2, 3]],
+    [['203.0.113.1'], []],
+    [['203.0.113'], [1, 2, 3]],
+    [['web-2'], [1, 2, 3]],
+    [['web-21'], [4, 5]],
+    [['web'], [1, 2, 3, 4, 5]],
+    [['1a2b3c4d'], [1, 2, 3]],
+    [[moveId], [1, 2, 3]],
+    [['1a2b'], []],
+    [['9f8e9f8e'], [1, 2, 3, 4, 5]],
+    [['Kernel'], [1]],
+    [['<!subteam^S0ONCALL01|@oncall>'], [2, 5]],
+    [['S0ONCALL01'], [2, 5]],
+    [['guest'], [6]],
+    [['<#C0GENERAL1|general>'], [6]],
+    [['.*'], []],
+    [['203.0.113.10', '<@U0BEN00001>'], [2]],
+  ])('%j', (words, seqs) => {
+    const { fits } = readFilter(words, ada, catalog)
+    const found = entries.filter(fits).map(({ seq }) => seq)
+    expect(found.toSorted()).toEqual(seqs)
+  })
+})
+
+describe('the list', () => {
+  const others = ['eip_2VszvKL6sK72c', 'eip_32u9zUzkpdmg6', 'eip_4xxhcCGReYR5C'].map(
+    (id, index): Noted => ({ ...requestOf(index), facts: { title: `Move ${id}` }, resource: `elastic_ip:${id}` }),
+  )
+  const many = (count: number) => Array.from({ length: count }, (_, index) => requestOf(index))
+
+  function featureOver(kept: Noted[]) {
+    // The signature of an entry says whether it is genuine.
+    const chain = entriesOf(...kept).map(({ verdict, ...entry }) => JSON.stringify({ ...entry, signature: verdict }))
+    const xrevrange = async (_: string, from: string, __: string, ___: string, most: number) => {
+      const end = from === '+' ? chain.length : Number.parseInt(from.slice(1), 10) - 1
+      return chain
+        .slice(Math.max(0, end - most), end)
+        .map((text, index) => [`${Math.max(0, end - most) + index + 1}-0`, ['entry', text]])
+        .toReversed()
+    }
+    const keyring = { verify: (_: unknown, signature: string) => signature }
+    return showAudit.create({
+      catalog,
+      audit: { redis: { xrevrange }, keys: createKeys('test'), keyring, chained: async () => {} },
+      directory: { zone: async () => 'UTC' },
+      store: { now: async () => noon, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
+      slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
+    } as never)
+  }
+
+  /** Runs `/infra audit` and returns the list. */
+  async function list(words: string[], kept = [...wholeMove, ...others]): Promise<Listing> {
+    const [command] = featureOver(kept).commands
+    const shown: Listing[] = []
+    const call = { args: words, slashCommand: { origin: { userId: ada } }, list: async (listing: Listing) => void shown.push(listing) }
+    await command?.run(call as never)
+    const [listing] = shown
+    if (!listing) throw new Error('nothing was shown')
+    return listing
+  }
+
+  async function details(id: string, kept: Noted[] = wholeMove): Promise<Details | undefined> {
+    return featureOver(kept).details?.['audited-request']?.(id, { userId: ada } as never)
+  }
+
+  const around = ({ title, notes = [] }: Listing) => texts([title, ...notes])
+
+  test('without words has a row for each request', async () => {
+    const listing = await list([])
+    expect(listing.rows).toHaveLength(4)
+    expect(around(listing)).toBe('Audit: 4 results, newest first\nEntries searched: all 9, back to (time).')
+  })
+
+  test('shows the whole request although the words match only one of its entries, and links its message in the first column', async () => {
+    const { rows, table } = await list(['approve', '<@U0BEN00001>', '203.0.113.10'])
+    expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
+    expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${moveId}|Move 203.0.113.10: web-1 → web-2>`)
+  })
+
+  test('finds a request by what only its first entry says, however many others were made since', async () => {
+    const approved = many(3_000).map((one): Noted => ({ act: 'approve', by: dov, requestId: one.requestId }))
+    const { rows } = await list(['203.0.113.10', ben], [...wholeMove.slice(0, 2), ...many(3_000), ...approved, ...wholeMove.slice(2)])
+    expect(texts(rows)).toMatch(/Done.*approved by <@U0BEN00001>/s)
+  })
+
+  test('does not take what is changed from an entry that cannot be verified', async () => {
+    const forged: Noted = { ...move, act: 'request', facts: { title: 'Move 192.0.2.66' }, verdict: 'forged' }
+    const { rows } = await list(['203.0.113.10', 'approve'], [...wholeMove, forged])
+    expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: its signature doesn't match\): “Move 203\.0\.113\.10: web-1 → web-2”/)
+    expect(texts((await list(['192.0.2.66', 'approve'], [...wholeMove, forged])).rows)).toBe('')
+  })
+
+  test('refuses a time that it cannot read', async () => {
+    await expect(list(['since', 'yesterdayish'])).rejects.toThrow("`yesterdayish` isn't a time, such as `3d`.")
+  })
+
+  test('marks a copy of an entry', async () => {
+    const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), noteId: 'note-2' } as Noted])
+    expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: it is a copy of an older entry\)/)
+  })
+
+  test('has the newest 30 requests, which fit into one table', async () => {
+    const listing = await list([], [...many(50), ...many(50).map((one): Noted => ({ ...one, act: 'approve', by: ben }))])
+    expect(hasTable(listAnswer(listing, { name: '/infra', command: 'audit', args: [], page: 0 }))).toBe(true)
+    expect(listing.rows).toHaveLength(30)
+    expect(around(listing)).toContain('Entries searched: all 100, back to (time). Older requests may match: add words to see them.')
+  })
+
+  test('says if nothing matches, or if the audit is empty', async () => {
+    const none = await list(['nothing-of-the-kind'])
+    const empty = await list([], [])
+    expect(none.empty.text).toMatch(/^No entry matches `nothing-of-the-kind`\. Use fewer or other words\./)
+    expect(empty.empty.text).toBe('The audit has no entries yet.')
+    expect(empty.notes).toEqual([])
+  })
+
+  test('has the steps of each request, without most of the refused attempts and of the unverified entries', async () => {
+    const refused = Array.from({ length: 40 }, () => refusedMove)
+    const forged = Array.from({ length: 12 }, (): Noted => ({ ...ofMove, act: 'approve', by: dov, verdict: 'forged' }))
+    const shown = await details(moveId, [...wholeMove, ...refused, ...forged])
+
+    expect(shown?.title.text).toBe('“Move 203.0.113.10: web-1 → web-2”')
+    expect(shown?.facts).toHaveLength(6 + 10 + 10)
+    expect(texts(shown?.notes ?? [])).toMatchInlineSnapshot(`
+      "Request \`1a2b3c4d00112233445566778899aabb\` in <#C0OPS00001>
+      30 more refused attempts aren't shown.
+      2 more unverified entries aren't shown."
+    `)
+  })
+
+  test('has no steps of a request that is not in the audit, nor of what cannot be a request', async () => {
+    expect(await details('f'.repeat(32))).toBeUndefined()
+    expect(await details('constructor')).toBeUndefined()
+  })
+
+  test('does not search for steps while the same person searches', async () => {
+    const feature = featureOver(wholeMove)
+    const searching = feature.commands[0]?.run({ args: [], slashCommand: { origin: { userId: ada } }, list: async () => {} } as never)
+
+    await expect(feature.details?.['audited-request']?.(moveId, { userId: ada } as never)).rejects.toThrow('still running')
+    await searching
+  })
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { ApiKey } from '../../../src/account/objects.ts'
+import { uniqueKeyName } from '../../../src/domain/account.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
+import { endsProblem } from '../../../src/domain/policy.ts'
+import { revokeChange, rotateChange } from '../../../src/features/keys/change.ts'
+import { findTyped } from '../../../src/kit/thing.ts'
+import { apiKeys } from '../../../src/kit/things.ts'
+import { fakeApp } from '../../fake-app.ts'
+import { wholeList } from '../../whole-list.ts'
+
+const keyCalled = (name: string, id: string) => ({ id, name, tokenLastSlice: 'a1b2c' }) as ApiKey
+
+/** An account and shared lists with these keys. */
+function membersWith(keys: () => Promise<ApiKey[]>) {
+  const list = async () => wholeList(await keys())
+  return { account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' }
+}
+
+const appWith = (keys: () => Promise<ApiKey[]>) => fakeApp(membersWith(keys))
+
+test('a name is that of a key of the account and of one that Lockkeeper created, because people see both by that name', async () => {
+  const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
+  const found = async (typed: string) =>
+    (
+      await findTyped(
+        appWith(async () => keys),
+        apiKeys,
+        typed,
+      )
+    ).map(({ id }) => id)
+
+  expect(await found('terraform')).toEqual(['tok_1', 'tok_2'])
+  expect(await found(keys[1]?.name ?? '')).toEqual(['tok_2'])
+  expect(await found('tok_1')).toEqual(['tok_1'])
+})
+
+test('approvers of a key that shares its name get a warning', async () => {
+  const list = [
+    { ...keyCalled('grafana read', 'tok_1'), tokenLastSlice: '716c9' },
+    keyCalled(uniqueKeyName('Grafana read', 'U0ADA00001', 'a'.repeat(32)), 'tok_2'),
+    keyCalled('terraform', 'tok_3'),
+  ]
+  const { preflight, explain } = revokeChange(appWith(async () => list))
+  const warned = async (keyId: string) => {
+    const { warnings = [] } = await preflight({ keyId }, { signal: AbortSignal.timeout(1_000) })
+    return warnings.map((warning) => explain(warning)?.why ?? '').filter((why) => why.includes('called'))
+  }
+
+  expect(await warned('tok_1')).toEqual(['Another API key (…a1b2c) is also called “grafana read”.'])
+  expect(await warned('tok_2')).toEqual(['Another API key (…716c9) is also called “Grafana read”.'])
+  expect(await warned('tok_3')).toEqual([])
+})
+
+test.each([
+  ['rotated', rotateChange],
+  ['revoked', revokeChange],
+])("Lockkeeper's own key is not %s", async (_, change) => {
+  const own = { ...keyCalled('lockkeeper', 'tok_own'), tokenLastSlice: 'own' } as ApiKey
+  const checked = change(appWith(async () => [own])).preflight({ keyId: 'tok_own' }, { forRequest: true })
+  await expect(checked).rejects.toThrow('Lockkeeper uses this key')
+})
+
+test('a check that has to wait for the limit of the account is no check that stays open', async () => {
+  const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
+  const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))
+
+  await expect(preflight({ keyId: 'tok_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })).rejects.toBe(limit)
+})
+
+test('the end of a new key beside the old one is unread without a list, and then that of the old one, or never', async () => {
+  const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
+  const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
+  const endOf = async (list: () => Promise<ApiKey[]>) => {
+    const app = fakeApp({
+      ...membersWith(list),
+      config: { signsWithApiKey: false },
+      redis: { hgetall: async () => ({}) },
+      keys: { keyEnds: 'ends' },
+    })
+    const change = rotateChange(app)
+    const { facts, input } = await change.preflight(
+      { keyId: 'tok_1', oldEndsAt: soon, newKey: ' [U0ADA00001 bbbbbbbbbbbb]' },
+      { forRequest: true },
+    )
+    const end = change.endOf?.(input ?? { keyId: 'tok_1' }, facts)
+    return [end, end && endsProblem({ ends: { required: true } }, end, Date.now())]
+  }
+  const key = { ...keyCalled(name, 'tok_1'), readOnly: false, allowedIps: [] } as ApiKey
+  const away = new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'unknown', problem: 'ECONNRESET' })
+  expect(await endOf(() => Promise.reject(away))).toEqual(['unread', 'end-unread'])
+  expect(await endOf(async () => [key])).toEqual([{ endsAt: undefined }, 'end-required'])
+  const long = { ...key, name: `${'x'.repeat(61)}${name.slice(2)}` }
+  await expect(endOf(async () => [long])).rejects.toThrow('may have 60 characters before the bracket, and this one has more.')
+  // Redis lost its end, and the name still says it.
+  const ending = { ...key, name: name.replace(']', ` until ${new Date(soon).toISOString().slice(0, 16)}Z]`) }
+  expect(await endOf(async () => [ending])).toEqual([{ endsAt: soon }, undefined])
+})

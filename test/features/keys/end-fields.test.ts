@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { endsProblem } from '../../../src/domain/policy.ts'
+import { endFields, enteredEnd, splitEnd, typedEnd } from '../../../src/features/keys/end-fields.ts'
+import { writeMetadata } from '../../../src/slack/payloads.ts'
+import { fakeApp } from '../../fake-app.ts'
+
+const now = Date.parse('2026-11-28T10:00:00Z')
+const [hour, day] = [3_600_000, 24 * 3_600_000]
+const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', command: '/infra' }
+
+const app = (defaultMs?: number) =>
+  fakeApp({
+    store: { now: async () => now },
+    directory: { zone: async () => 'Europe/Lisbon' },
+    access: { endsTerms: () => ({ required: true, defaultMs }) },
+  })
+const entered = (ends: string, date = '') => enteredEnd(app(), { ends, date }, origin.userId)
+const at = (time: string) => Date.parse(time)
+
+test.each(['never', '30d'])('a date beside %s is asked back', async (ends) => {
+  await expect(entered(ends, 'in 35 days')).rejects.toThrow('Choose “On a date”, or leave the date empty.')
+})
+
+test('a time after a label is the end, and a label may contain for', () => {
+  const split = (text: string, bare = false) => splitEnd(text.split(' '), { bare })
+  expect(split('ci-deploy for 30d')).toEqual({ args: ['ci-deploy'], end: '30d' })
+  expect(split('ci deploy for 30 days')).toEqual({ args: ['ci', 'deploy'], end: '30 days' })
+  expect(split('ci-deploy until tomorrow 06:00')).toEqual({ args: ['ci-deploy'], end: 'tomorrow 06:00' })
+  expect(split('token for ci')).toEqual({ args: ['token', 'for', 'ci'] })
+  expect(splitEnd(['token for 30d'])).toEqual({ args: ['token for 30d'] })
+  expect(split('for 30d')).toEqual({ args: ['for', '30d'] })
+  expect([split('ci-deploy 30d', true), split('ci-deploy 30 days', true)]).toEqual([
+    { args: ['ci-deploy'], end: '30d' },
+    { args: ['ci-deploy'], end: '30 days' },
+  ])
+  expect(split('ci-deploy 30d')).toEqual({ args: ['ci-deploy', '30d'] })
+})
+
+test('an end is a number of days, a date to its end in the zone of the person, a time, or never', async () => {
+  expect(await entered('30d')).toBe(now + 30 * day)
+  expect(await entered('date', '2026-12-24')).toBe(at('2026-12-24T23:59Z'))
+  expect(await entered('date', '2027-06-24 18:00')).toBe(at('2027-06-24T17:00Z'))
+  expect(await entered('date', 'in 45 days')).toBe(now + 45 * day)
+  expect(await entered('never')).toBeUndefined()
+  expect(await typedEnd(app(), 'any.kind', '1m', origin)).toBe(now + 60_000)
+  expect(await typedEnd(app(), 'any.kind', '2026-12-24', origin)).toBe(at('2026-12-24T23:59Z'))
+  expect([await typedEnd(app(30 * day), 'any.kind', undefined, origin), await typedEnd(app(), 'any.kind', undefined, origin)]).toEqual([
+    now + 30 * day,
+    undefined,
+  ])
+})
+
+test.each([
+  ['date', '', /^Not requested: write the date/],
+  ['date', 'soon', /isn't an end\. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead\./],
+  ['date', '2026-11-01', /is past/],
+  ['date', 'in 20s', /after one minute at the earliest/],
+  ['date', 'in 9999 days', /within 10 years/],
+])('an end is refused in words: %s %s', async (ends, date, words) => {
+  await expect(entered(ends, date)).rejects.toThrow(words)
+})
+
+describe('the form', () => {
+  /** The options, with the chosen one in brackets. */
+  const shown = (ends?: { required: boolean; longestMs?: number; defaultMs?: number }, before?: string, isExtension = false) => {
+    const { element } = endFields({ isExtension }).ends
+    const made = element('a', before, writeMetadata({ origin, ends })) as unknown as {
+      options: { value: string }[]
+      initial_option: { value: string }
+    }
+    return made.options.map(({ value }) => (value === made.initial_option.value ? `[${value}]` : value)).join(' ')
+  }
+
+  test('offers what the rule allows, with its usual end', () => {
+    expect(shown()).toBe('1d 7d 30d 90d date [never]')
+    expect(shown({ required: true })).toBe('[1d] 7d 30d 90d date')
+    expect(shown({ required: true, longestMs: 30 * day, defaultMs: 14 * day })).toBe('1d 7d [14d] 30d date')
+    expect(shown({ required: true, longestMs: hour })).toBe('[date]')
+    expect(shown({ required: false, defaultMs: 30 * day })).toBe('1d 7d [30d] 90d date never')
+    expect(shown(undefined, '7d')).toBe('1d [7d] 30d 90d date never')
+    expect(shown(undefined, undefined, true)).toBe('1d 7d [30d] 90d date')
+  })
+})
+
+test('a rule judges the end by the time of the request', () => {
+  const judge = (ends: Parameters<typeof endsProblem>[0]['ends'], endsAt?: number) => endsProblem({ ends }, { endsAt }, now)
+  expect([judge(undefined), judge({ required: false, defaultMs: day }), judge({ required: true })]).toEqual([
+    undefined,
+    undefined,
+    'end-required',
+  ])
+  const longest = { required: true, longestMs: 30 * day }
+  expect([judge(longest, now + 30 * day), judge(longest, now + 31 * day), judge(undefined, now + 3_000 * day)]).toEqual([
+    undefined,
+    'end-too-late',
+    undefined,
+  ])
+})
+
+test('an end that the account did not show is refused by a rule about ends, and by no other', () => {
+  const judge = (ends: Parameters<typeof endsProblem>[0]['ends']) => endsProblem({ ends }, 'unread', now)
+  expect([judge({ required: true }), judge({ required: false, longestMs: day })]).toEqual(['end-unread', 'end-unread'])
+  expect([judge({ required: false, defaultMs: day }), judge(undefined)]).toEqual([undefined, undefined])
+})

@@ -1,0 +1,723 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ApiKey } from '../../../src/account/objects.ts'
+import { parseKeyName, writeKeyName } from '../../../src/domain/account.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../../src/domain/errors.ts'
+import { wholeMinute } from '../../../src/domain/key-ends.ts'
+import { currentSpender, inLane } from '../../../src/domain/lane.ts'
+import type { List } from '../../../src/domain/list.ts'
+import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
+import { createKeyring, Secret } from '../../../src/domain/signing.ts'
+import { senders } from '../../../src/features/index.ts'
+import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
+import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/features/keys/ends.ts'
+import { createRepeatedLines } from '../../../src/ops/log.ts'
+import { sweepOutbox } from '../../../src/outbox/outbox.ts'
+import { seal } from '../../../src/redis/sealed.ts'
+import { catalog } from '../../given/catalog.ts'
+import { startJobs } from '../../given/jobs.ts'
+import { newRequestFor } from '../../given/request.ts'
+import { secretsOf, signatures, signedBy } from '../../given/signatures.ts'
+
+const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000]
+const name = 'ci-deploy [U0ADA00001 1f2e3d4c5b6a]'
+const request = { id: `1f2e3d4c5b6a${'7'.repeat(20)}`, origin: { userId: 'U0ADA00001', channelId: 'C0OPS00001' }, cardTs: '1000.1' }
+const own: ApiKey = { id: 'tok_own', name: 'lockkeeper', tokenLastSlice: 'owner' }
+
+const realNow = Date.now
+afterEach(() => void vi.restoreAllMocks())
+
+/** An account, a Redis and a Slack in which time passes as the test says: by Redis' clock, and by that of the processes. */
+function startKeys() {
+  const clock = { ahead: 0, ofProcess: 0 }
+  vi.spyOn(Date, 'now').mockImplementation(() => realNow() + clock.ofProcess)
+  let listed: ApiKey[] = [own]
+  const calls: string[] = []
+  const posts: { key: string; place: string; text: string; buttons: string[] }[] = []
+  const faults: { on: string; error?: unknown; after?: boolean }[] = []
+  const slackSays: { is: 'sent' | 'refused'; error?: string }[] = []
+  let made = 0
+  let unreadable = 0
+
+  /** Counts a call, and fails as the test said, before or after it took effect. */
+  async function called<Result>(operation: string, effect: () => Result): Promise<Result> {
+    calls.push(`${operation} ${currentSpender(operation).lane}`)
+    const index = faults.findIndex(({ on }) => on === operation)
+    const [fault] = index < 0 ? [] : faults.splice(index, 1)
+    if (fault && !fault.after) throw fault.error
+    const result = effect()
+    if (fault) throw fault.error
+    return result
+  }
+  const apiKeys = {
+    list: (): Promise<List<ApiKey>> => called('list', () => ({ items: [...listed], isWhole: unreadable === 0, unreadable })),
+    create: ({ name: text }: { name: string }) =>
+      called('create', () => {
+        made += 1
+        const key: ApiKey & { allowedIps: string[] } = {
+          allowedIps: [],
+          id: `tok_${made}`,
+          name: text,
+          tokenLastSlice: `new${made}`,
+          createdAt: new Date(Date.now()).toISOString(),
+        }
+        listed.push(key)
+        return { key, token: new Secret('f'.repeat(36)) }
+      }),
+    rename: (id: string, text: string) =>
+      called('rename', () => {
+        const key = listed.find((one) => one.id === id)
+        if (!key) throw new ApiError({ operation: 'apiKeys.rename', status: 404, codes: [] })
+        key.name = text
+        return { ...key, allowedIps: [] }
+      }),
+    delete: (id: string) =>
+      called('delete', () => {
+        listed = listed.filter((one) => one.id !== id)
+      }),
+  }
+  const jobs = startJobs([])
+  const messenger = {
+    post: async (
+      { channelId, threadTs, key = '' }: { channelId: string; threadTs?: string; key?: string },
+      message: { text: string; blocks: object[] },
+    ) => {
+      const [answer] = slackSays.splice(0, 1)
+      if (answer?.is === 'refused') return { is: 'refused' as const, error: answer.error ?? '' }
+      const buttons = [...JSON.stringify(message.blocks).matchAll(/"action_id":"item:api-key:([^"]+)"/g)].map(([, kind = '']) => kind)
+      posts.push({ key, place: threadTs === undefined ? channelId : `${channelId} ${threadTs}`, text: message.text, buttons })
+      return { is: 'sent' as const, ts: '2000.1', channelId }
+    },
+    // Lockkeeper has no scope to search direct messages.
+    find: async ({ channelId, key }: { channelId: string; key: string }) => {
+      if (channelId.startsWith('U')) return { is: 'cannot-search' as const }
+      return posts.some((post) => post.key === key) ? { is: 'found' as const, ts: '2000.1' } : { is: 'absent' as const }
+    },
+  }
+
+  /** A process. All share the Redis, the account and the clock. */
+  function startProcess(stateKeys = 'a-key-for-tests-of-32-characters') {
+    const log = ({ code }: { code?: unknown }) => void jobs.said.push(String(code))
+    return jobs.appWith({
+      recordKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }),
+      account: { apiKeys },
+      catalog,
+      ownLastSlice: 'owner',
+      store: { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead },
+      config: { ...jobs.app.config, signsWithApiKey: false },
+      slack: { messenger, identity: { ...jobs.app.slack.identity, current: () => ({ teamId: 'T0LOCK0001' }) } } as never,
+      senders,
+      log: { error: log, warn: log },
+      lines: createRepeatedLines({ info: log, warn: log, error: log }),
+    })
+  }
+  const app = startProcess()
+  /** One turn of the work, and then what it owes. Returns what the account was asked. */
+  async function tend(by = app): Promise<string[]> {
+    const before = calls.length
+    await inLane('background', () => tendKeyEnds(by, AbortSignal.timeout(5_000)))
+    const asked = calls.slice(before)
+    await sweepOutbox(by, () => {})
+    return asked
+  }
+  const create = async (lasts: number, label = name) => {
+    const endsAt = Math.ceil(((await app.store.now()) + lasts) / minute) * minute
+    const options = { onAnswer: () => {}, request }
+    return inLane('send', () => createKey(app, { name: label, readOnly: true, allowedIps: [], endsAt }, options))
+  }
+  /** Another process, after a restart, or after the lists were read long ago. */
+  const letPass = async (ms: number) => {
+    clock.ahead += ms
+    clock.ofProcess += ms
+    await jobs.redis.del(jobs.keys.repeated('list-of-keys'))
+  }
+  /** An extension that its request made, and the account and Redis took. */
+  const extend = async (keyId: string, by: number) => {
+    const [record] = (await readEnds(app)).ends.values()
+    if (!record) throw new Error('no key ends')
+    const end = record.end + by
+    await inLane('send', () => apiKeys.rename(keyId, writeKeyName({ ...record, end })))
+    await recordLaterEnd(app, record, end)
+    return end
+  }
+  /** A genuine request for a later end, in this state. */
+  const requestExtension = async (keyId: string, endsAt: number, state: 'waiting' | 'approved' | 'starting', signer = signatures) => {
+    const made = { kind: 'key.extend', input: { keyId, endsAt }, facts: { keyId, endsAt }, resource: `api_key:${keyId}` }
+    const requested = signedBy(signer, newRequestFor({ ...made, ttlMs: 90 * day, createdAt: await jobs.store.now() }))
+    await jobs.store.create(requested)
+    await jobs.redis.hset(jobs.keys.record(requested.id), 'state', JSON.stringify(state))
+    return requested.id
+  }
+  const acts = async () => (await jobs.entries()).map(({ act }) => act)
+  return {
+    ...jobs,
+    ...{ app, startProcess, tend, create, extend, requestExtension, letPass, posts, calls, faults, slackSays, acts, clock, apiKeys },
+    ids: () => listed.map(({ id }) => id).filter((id) => id !== own.id),
+    put: (key: ApiKey) => void listed.push(key),
+    /** The account shows this key in a form that cannot be read. */
+    garble: (id: string) => {
+      unreadable += 1
+      listed = listed.filter((one) => one.id !== id)
+    },
+    keyOf: (id: string) => listed.find((one) => one.id === id),
+    ends: async () => [...(await readEnds(app)).ends.values()],
+  }
+}
+
+/** A list that does not change with the account. */
+async function copied(list: () => Promise<List<ApiKey>>): Promise<List<ApiKey>> {
+  const read = await list()
+  return { ...read, items: read.items.map((one) => ({ ...one })) }
+}
+
+const unreachable = (operation: string) => new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'ECONNRESET' })
+
+describe('a key that ends', () => {
+  test('is called for 7 days and 1 day before, and deleted at its end, each told once in its thread', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    expect(await keys.tend()).toEqual(['list background'])
+    for (const ms of [82 * day, 2 * day, 5 * day, 2 * hour, day]) {
+      await keys.letPass(ms)
+      await keys.tend()
+      await keys.tend()
+    }
+
+    expect(keys.ids()).toEqual([])
+    expect(keys.posts.map(({ place, text }) => [place, text.replace(/<!date[^>]*>/g, 'DATE')])).toEqual([
+      [
+        'C0OPS00001 1000.1',
+        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
+      ],
+      [
+        'C0OPS00001 1000.1',
+        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
+      ],
+      [
+        'C0OPS00001 1000.1',
+        ':no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
+      ],
+    ])
+    expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])
+    expect(await keys.acts()).toEqual(['call-for-key-end', 'call-for-key-end', 'end-key'])
+    expect(await keys.ends()).toEqual([])
+  })
+
+  test('costs no call to the account while nothing is due, but one list in half an hour', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    const asked = []
+    for (let turn = 0; turn < 10; turn += 1) asked.push(...(await keys.tend()))
+    expect(asked).toEqual(['list background'])
+    expect(await keys.redis.pttl(keys.keys.repeated('list-of-keys'))).toBeGreaterThan(29 * minute)
+  })
+
+  test('ends once, whatever two processes do at the same moment', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(2 * hour)
+    const other = keys.startProcess()
+    await Promise.all([keys.tend(), keys.tend(other), keys.tend(), keys.tend(other)])
+
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
+  test('is deleted again until the list no longer shows it, if the answer is lost or the account is away', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
+    await keys.tend()
+    keys.faults.push({ on: 'list', error: unreachable('apiKeys.list') })
+    await keys.tend()
+    expect([keys.ids(), keys.posts]).toEqual([['tok_1'], []])
+    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete'), after: true })
+    await keys.tend()
+    expect([keys.ids(), keys.posts]).toEqual([[], []])
+
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+    expect(keys.said).not.toContain('key-end-overdue')
+  })
+
+  test.each(['list', 'delete'])('waits quietly for room under the limit of the account, and ends then: %s', async (on) => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const full = new AccountLimitError({
+      operation: on,
+      kind: on === 'list' ? 'read' : 'write',
+      waitMs: 9_000,
+      perMinute: 20,
+      answered: false,
+    })
+    keys.faults.push({ on, error: full }, { on, error: full })
+    await keys.tend()
+    await keys.tend()
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length, keys.said]).toEqual([[], 1, []])
+  })
+
+  test('is told to the operators after an hour of failing, and is tried on', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    for (const ms of [hour + minute, hour]) {
+      await keys.letPass(ms)
+      keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
+      await keys.tend()
+    }
+    expect(keys.said).toContain('key-end-overdue')
+    await keys.letPass(5 * minute)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
+  test('is never deleted while Lockkeeper uses it, or may use it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const other = await keys.create(hour, 'other [U0ADA00001 2f2e3d4c5b6a]')
+    Object.assign(keys.keyOf(key.id) ?? {}, { tokenLastSlice: 'owner' })
+    Object.assign(keys.keyOf(other.key.id) ?? {}, { tokenLastSlice: undefined })
+    await keys.letPass(3 * hour)
+    await keys.tend()
+
+    expect(keys.ids()).toEqual([key.id, other.key.id])
+    expect(keys.calls.filter((call) => call.startsWith('delete'))).toEqual([])
+    expect(keys.said).toContain('key-end-overdue')
+  })
+
+  test('that was deleted or renamed by hand is neither called for nor told, and keeps its end', async () => {
+    const keys = startKeys()
+    const gone = await keys.create(10 * day)
+    const renamed = await keys.create(10 * day, 'other [U0BEN00001 2f2e3d4c5b6a]')
+    await keys.letPass(hour)
+    await inLane('send', () => keys.apiKeys.delete(gone.key.id))
+    await inLane('send', () => keys.apiKeys.rename(renamed.key.id, 'mine now'))
+    await keys.tend()
+    await keys.letPass(4 * day)
+    await keys.tend()
+    expect(keys.posts.map(({ text }) => /<@(\w+)>/.exec(text)?.[1])).toEqual(['U0BEN00001'])
+
+    await keys.letPass(7 * day)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.map(({ text }) => /\*(.*)\*/.exec(text)?.[1])]).toEqual([[], ['other', 'other']])
+    expect(await keys.ends()).toEqual([])
+  })
+
+  test('is told as deleted if it was listed, also if an earlier list did not show it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, gone: true })
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length, await keys.acts()]).toEqual([[], 1, ['end-key']])
+  })
+
+  test('has its record before anybody sees its token: without Redis it is one that nobody saw', async () => {
+    const keys = startKeys()
+    keys.app.redis.hget = () => Promise.reject(new Error('Connection is closed.'))
+    await expect(keys.create(hour)).rejects.toThrow(StoreUnavailableError)
+  })
+})
+
+describe('a Redis that lost its data', () => {
+  test('ends no key: what the names say is for people', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(30 * day)
+    await keys.redis.del(keys.keys.keyEnds)
+    await keys.letPass(31 * day)
+    await keys.tend()
+    expect([keys.ids(), await keys.ends(), keys.posts]).toEqual([[key.id], [], []])
+    expect(parseKeyName(key.name)?.end).toBeLessThan(Date.now())
+  })
+
+  test('or a bot that was away for a month, tells only what is still true', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    await keys.letPass(29 * day + hour)
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+    await keys.letPass(30 * day)
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 2])
+  })
+
+  test('or that went back to last week, does not tell again what Slack has', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    await keys.tend()
+    const backup = await keys.redis.hgetall(keys.keys.keyEnds)
+    await keys.letPass(31 * day)
+    await keys.tend()
+    expect(keys.posts).toHaveLength(1)
+
+    const messages = await keys.redis.keys(keys.keys.message('key-end-*').replace('{', '?').replace('}', '?'))
+    await keys.redis.del(...messages)
+    await keys.redis.hset(keys.keys.keyEnds, backup)
+    await keys.letPass(hour)
+    await keys.tend()
+    expect([keys.posts.length, await keys.ends()]).toEqual([1, []])
+  })
+
+  test('lets a name that was copied to another key end only the key that Lockkeeper made', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    keys.put({ ...key, id: 'tok_copy', tokenLastSlice: 'copy1' })
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual(['tok_copy'])
+  })
+
+  test('or that somebody wrote to, ends nothing, and operators are told', async () => {
+    const keys = startKeys()
+    await keys.create(30 * day)
+    keys.put({ id: 'tok_theirs', name: 'theirs', tokenLastSlice: 'their' })
+    const [text = ''] = Object.values(await keys.redis.hgetall(keys.keys.keyEnds))
+    await keys.redis.hset(keys.keys.keyEnds, { tok_theirs: text, tok_1: text.replace(/"end":\d+/, '"end":1000') })
+    await keys.tend()
+
+    expect([keys.ids(), await keys.ends(), keys.said]).toEqual([['tok_1', 'tok_theirs'], [], ['key-end-untrusted']])
+  })
+})
+
+test('the owner of a key that was extended while the clock of Redis was ahead is called', async () => {
+  const keys = startKeys()
+  const { key } = await keys.create(60 * day)
+  keys.clock.ahead = 91 * day
+  await keys.extend(key.id, 10 * day)
+  keys.clock.ahead = 0
+  for (const ms of [69 * day + hour, day]) {
+    await keys.letPass(ms)
+    await keys.tend()
+  }
+  expect([keys.ids(), keys.posts.length]).toEqual([[], 2])
+})
+
+describe('right before its deletion', () => {
+  test('a key is judged again: it was extended while the list was read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = async () => {
+      keys.apiKeys.list = list
+      const found = await copied(list)
+      await keys.extend(key.id, 30 * day)
+      return found
+    }
+    await keys.tend()
+    await keys.tend()
+    expect([keys.ids(), keys.posts, await keys.ends()]).toMatchObject([[key.id], [], [{ keyId: key.id }]])
+  })
+
+  test('a key is judged again after the wait for a turn: it was extended meanwhile', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const app = keys.startProcess()
+    const takeWrite = async () => {
+      await keys.extend(key.id, 30 * day)
+      return 0
+    }
+    Object.assign(app, { budget: { ...app.budget, takeWrite } })
+    await keys.tend(app)
+    expect([keys.ids(), keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], []])
+  })
+
+  test('a key is kept whose extension ends between the looks at its requests and at its record', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const app = keys.startProcess()
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = () => copied(list)
+    let looks = 0
+    const othersFor: typeof app.store.othersFor = async (request) => {
+      looks += 1
+      // The first look is before the wait for a turn.
+      if (looks === 2) await keys.extend(key.id, 30 * day)
+      return keys.store.othersFor(request)
+    }
+    Object.assign(app, { store: { ...app.store, othersFor } })
+    await keys.tend(app)
+    expect([looks, keys.ids(), keys.posts]).toEqual([2, [key.id], []])
+  })
+
+  test('no deletion waits for a turn, and it is tried again', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(hour + minute)
+    const busy = keys.startProcess()
+    Object.assign(busy, { budget: { ...busy.budget, takeWrite: async () => 9_000 } })
+    await keys.tend(busy)
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
+    await keys.tend()
+    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+  })
+
+  test('a call that waits for Slack is not made for an end that the key no longer has', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(30 * day)
+    await keys.letPass(24 * day)
+    keys.slackSays.push({ is: 'refused', error: 'ratelimited' })
+    await inLane('background', () => tendKeyEnds(keys.app, AbortSignal.timeout(5_000)))
+    keys.slackSays.splice(0)
+    await keys.extend(key.id, 90 * day)
+    await keys.tend()
+    expect(keys.posts).toEqual([])
+  })
+
+  test.each([
+    ['only the clock of Redis', { ahead: 91 * day }],
+    ['only the clock of this process', { ofProcess: 91 * day }],
+  ])('%s says that it is over: it stays, and nobody is called', async (_, wrong) => {
+    const keys = startKeys()
+    const { key } = await keys.create(90 * day)
+    Object.assign(keys.clock, wrong)
+    await keys.redis.del(keys.keys.repeated('list-of-keys'))
+    await keys.tend()
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([[key.id], [], []])
+  })
+
+  test.each(['approved', 'starting'] as const)('a request for a later end keeps it for a day: %s', async (state) => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [{ end } = { end: 0 }] = await keys.ends()
+    await keys.requestExtension(key.id, end + 30 * day, state)
+    for (const ms of [2 * hour, 22 * hour]) {
+      await keys.letPass(ms)
+      await keys.tend()
+    }
+    expect([keys.ids(), keys.said]).toEqual([[key.id], []])
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+  })
+
+  test.each([
+    ['is not approved', 'waiting', 30 * day],
+    ['does not make it later', 'approved', 0],
+  ] as const)('a request that %s does not keep it', async (_, state, later) => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [{ end } = { end: 0 }] = await keys.ends()
+    await keys.requestExtension(key.id, end + later, state)
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+  })
+
+  test('a request that another process signed with a newer STATE_KEY keeps it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [{ end } = { end: 0 }] = await keys.ends()
+    const newer = createKeyring(secretsOf('the-next-key-for-tests-32-chars-'), { purpose: 'requests', prefix: 'lockkeeper' })
+    await keys.requestExtension(key.id, end + 30 * day, 'approved', createRequestSignatures(newer))
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([key.id])
+    await keys.letPass(day)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+  })
+
+  test('a request that somebody wrote into Redis does not keep it', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [{ end } = { end: 0 }] = await keys.ends()
+    const id = await keys.requestExtension(key.id, end, 'approved')
+    await keys.redis.hset(keys.keys.record(id), 'input', JSON.stringify({ keyId: key.id, endsAt: end + 30 * day }))
+    await keys.letPass(2 * hour)
+    await keys.tend()
+    expect(keys.ids()).toEqual([])
+  })
+})
+
+describe('a record from before a later end', () => {
+  test('ends nothing when somebody puts it back: the name says more, and operators are told', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const before = await keys.redis.hgetall(keys.keys.keyEnds)
+    await keys.extend(key.id, 30 * day)
+    await keys.redis.hset(keys.keys.keyEnds, before)
+    for (const ms of [hour + minute, hour]) {
+      await keys.letPass(ms)
+      await keys.tend()
+    }
+    expect([keys.ids(), keys.posts, keys.said]).toEqual([[key.id], [], ['key-end-overdue']])
+  })
+
+  test.each([
+    ['with the record that it replaced', true],
+    ['without any record', false],
+  ])('settles nothing if it is that of a rotation, put back %s', async (_, withRecord) => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const before = await keys.redis.hgetall(keys.keys.keyEnds)
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const text = seal(keys.app.recordKeyring, 'key-end', pending)
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ end: pending.end }])
+    const end = await keys.extend(key.id, 30 * day)
+
+    if (withRecord) await keys.redis.hset(keys.keys.keyEnds, before)
+    else await keys.redis.del(keys.keys.keyEnds)
+    await keys.redis.hset(keys.keys.keyEnds, placeOf(pending), text)
+    await keys.letPass(2 * day)
+    await keys.tend()
+    await keys.letPass(9 * day)
+    await keys.tend()
+    expect([keys.ids(), parseKeyName(keys.keyOf(key.id)?.name)?.end]).toEqual([[key.id], end])
+    expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).not.toContain(placeOf(pending))
+  })
+
+  test('settles nothing if it is that of a rotation, and an extension is sent while the list is read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await rotatedBeside(keys, old as KeyEnd, day)
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = async () => {
+      keys.apiKeys.list = list
+      const found = await list()
+      await keys.requestExtension(key.id, (old?.end ?? 0) + day, 'starting')
+      return found
+    }
+    await keys.tend()
+    expect(keys.calls.filter((call) => call.startsWith('rename'))).toEqual([])
+  })
+
+  test('is not missed by a rotation of a key whose record Redis lost: its name has what is replaced', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await keys.redis.del(keys.keys.keyEnds)
+    const pending = await rotatedBeside(keys, old as KeyEnd, day, { end: old?.end })
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ keyId: key.id, end: pending.end }])
+  })
+
+  test('settles nothing if it is that of a rotation, and the key has the end again that the rotation replaced', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const text = seal(keys.app.recordKeyring, 'key-end', pending)
+    await keys.tend()
+    const end = await keys.extend(key.id, (old?.end ?? 0) - pending.end)
+    expect(end).toBe(old?.end)
+
+    await keys.redis.hset(keys.keys.keyEnds, placeOf(pending), text)
+    await keys.letPass(2 * day)
+    await keys.tend()
+    await keys.tend()
+    expect([keys.ids(), await keys.ends()]).toMatchObject([[key.id], [{ end }]])
+  })
+
+  test.each([
+    ['by a later version', { version: '99' }],
+    ['by nobody', {}],
+  ])('of a rotation whose request was written %s holds up no other key', async (_, written) => {
+    const keys = startKeys()
+    await keys.create(hour)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, { ...(old as KeyEnd), keyId: 'tok_9' }, day)
+    await keys.redis.hset(keys.keys.record(pending.once ?? ''), { ...written, resource: '7' })
+    await keys.letPass(2 * hour)
+    await inLane('background', () => tendKeyEnds(keys.app, AbortSignal.timeout(5_000)))
+    expect(keys.ids()).toEqual([])
+    expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).toEqual([placeOf(pending)])
+  })
+
+  test('does not replace a newer one: of two changes at once, none is lost', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(day)
+    const [known] = await keys.ends()
+    const letters = [...'abcdefghij']
+    const adding = (letter: string) => (before: KeyEnd | undefined) => before && { ...before, label: before.label + letter }
+    await Promise.all(letters.map((letter) => changeEnd(keys.startProcess(), key.id, adding(letter))))
+    expect((await keys.ends())[0]?.label.replace('ci-deploy', '').split('').toSorted()).toEqual(letters)
+    expect(await recordLaterEnd(keys.app, { ...(known as KeyEnd), end: 1 }, 2)).toBe(false)
+  })
+})
+
+/** A rotation of Ada that is done, and keeps the old key for `ms`. Returns what waits for it. */
+async function rotatedBeside(
+  { app, store, redis, keys: names }: ReturnType<typeof startKeys>,
+  old: KeyEnd,
+  ms: number,
+  replaces: KeyEnd['replaces'] = { end: old.end, since: old.since },
+): Promise<KeyEnd> {
+  const made = { kind: 'key.rotate', resource: `api_key:${old.keyId}`, id: randomUUID().replaceAll('-', '') }
+  await store.create(signedBy(signatures, newRequestFor({ ...made, needsApproval: false, approvalsNeeded: 0 })))
+  const read = async () => (await store.find(made.id)) as NonNullable<Awaited<ReturnType<typeof store.find>>>
+  await store.take(await read(), 'exempt')
+  const seen = { seen: 1 }
+  await store.take(await read(), 'issue', { set: { seen, seenSignature: signatures.signSeen(await read(), seen) } })
+  await store.take(await read(), 'finish')
+  const now = await app.store.now()
+  const pending = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, replaces }
+  await redis.hset(names.keyEnds, placeOf(pending), seal(app.recordKeyring, 'key-end', pending))
+  return pending
+}
+
+describe('another STATE_KEY', () => {
+  const [first, second] = ['a-key-for-tests-of-32-characters', 'the-next-key-for-tests-32-chars-']
+
+  test('alone ends nothing, and operators are told', async () => {
+    const keys = startKeys()
+    await keys.create(hour)
+    await keys.letPass(2 * hour)
+    await keys.tend(keys.startProcess(second))
+    expect([keys.ids(), keys.said]).toEqual([['tok_1'], ['key-end-untrusted']])
+  })
+
+  test('that comes first signs the ends again, so that the older one can be removed', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    await keys.tend(keys.startProcess(`${second},${first}`))
+    const later = keys.startProcess(second)
+    expect([...(await readEnds(later)).ends.keys()]).toEqual(['tok_1'])
+    await keys.letPass(91 * day)
+    await keys.tend(later)
+    expect([keys.ids(), keys.said]).toEqual([[], []])
+  })
+
+  test('leaves a rotation whose request it cannot verify to those who can', async () => {
+    const keys = startKeys()
+    await keys.create(10 * day)
+    const [old] = await keys.ends()
+    const pending = await rotatedBeside(keys, old as KeyEnd, day)
+    const other = createRequestSignatures(createKeyring(secretsOf(second), { purpose: 'requests', prefix: 'lockkeeper' }))
+    await keys.tend(Object.assign(keys.startProcess(), { signatures: other }))
+    expect(await keys.ends()).toMatchObject([{ end: old?.end }])
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ end: pending.end }])
+  })
+
+  test('signs nothing again that it cannot verify', async () => {
+    const keys = startKeys()
+    await keys.create(90 * day)
+    const stored = await keys.redis.hgetall(keys.keys.keyEnds)
+    const forged = { tok_forged: (stored.tok_1 ?? '').replace('tok_1', 'tok_forged') }
+    await keys.redis.hset(keys.keys.keyEnds, forged)
+    await keys.tend(keys.startProcess(second))
+    expect(await keys.redis.hgetall(keys.keys.keyEnds)).toEqual({ ...stored, ...forged })
+  })
+})
+
+test('if its thread is gone, its owner is told directly, and otherwise the operators', async () => {
+  const keys = startKeys()
+  await keys.create(30 * day)
+  await keys.letPass(23 * day + hour)
+  keys.slackSays.push({ is: 'refused', error: 'channel_not_found' })
+  await keys.tend()
+  expect(keys.posts.map(({ place, buttons }) => [place, buttons])).toEqual([['U0ADA00001', []]])
+
+  await keys.letPass(6 * day)
+  keys.slackSays.push({ is: 'refused', error: 'is_archived' }, { is: 'refused', error: 'user_disabled' })
+  await keys.tend()
+  expect(keys.said).toContain('report-undeliverable')
+})

@@ -1,0 +1,440 @@
+import { describe, expect, test } from 'vitest'
+import type { AccountApi } from '../../src/account/client.ts'
+import type { ElasticIp } from '../../src/account/objects.ts'
+import type { App } from '../../src/app.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { inLane } from '../../src/domain/lane.ts'
+import { childIdOf, isHeld, payloadHash, type Request } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
+import { evacuation } from '../../src/features/moves/ip-evacuate.ts'
+import { moveChange } from '../../src/features/moves/move-change.ts'
+import { createBundles } from '../../src/life/bundle.ts'
+import { trackAgain } from '../../src/life/decide.ts'
+import { reconcile } from '../../src/life/reconcile.ts'
+import { track } from '../../src/life/track.ts'
+import { encodeFields } from '../../src/record/store.ts'
+import type { Fake } from '../fake-app.ts'
+import { startJobs } from '../given/jobs.ts'
+import { newRequestFor, ruleFor } from '../given/request.ts'
+import { signatures, signedBy } from '../given/signatures.ts'
+import { takeSteps } from '../given/take-steps.ts'
+import { wholeList } from '../whole-list.ts'
+
+const from = { id: 'sv_1', name: 'web-1' }
+const to = { id: 'sv_2', name: 'web-2' }
+const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `eip_${index}`)
+const all = <State>(ids: string[], state: State) => Object.fromEntries(ids.map((id) => [id, state]))
+
+/** An account in memory. A move takes effect at once, and reads show it as active on the target. */
+function accountWith(ids: string[], { writeMs = 0 } = {}) {
+  const serverOf = new Map(ids.map((id) => [id, from.id]))
+  const underway = { now: 0, most: 0 }
+  const names = new Map([from, to, { id: 'sv_3', name: 'web-3' }].map(({ id, name }) => [id, name]))
+  const place = { project: { id: 'proj_1' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
+  const shown = (id: string): ElasticIp => {
+    const serverId = serverOf.get(id) ?? ''
+    return { id, address: id, status: 'active', server: { id: serverId, hostname: names.get(serverId) }, ...place }
+  }
+  const api = {
+    elasticIps: {
+      get: async (id: string) => {
+        account.reads.push(id)
+        return shown(id)
+      },
+      list: async () => {
+        account.lists += 1
+        return wholeList([...serverOf.keys()].map(shown))
+      },
+      move: async (id: string, serverId: string) => {
+        account.writes.push(id)
+        underway.now += 1
+        underway.most = Math.max(underway.most, underway.now)
+        await new Promise((done) => setTimeout(done, writeMs))
+        underway.now -= 1
+        serverOf.set(id, serverId)
+        return shown(id)
+      },
+    },
+    servers: {
+      get: async (id: string) => ({ id, hostname: names.get(id), status: 'on', locked: false, ...place }),
+      list: async () => wholeList([]),
+    },
+  } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
+  const account = { api, serverOf, underway, writes: [] as string[], reads: [] as string[], lists: 0 }
+  return account
+}
+
+/** Records an evacuation of these addresses that Ben approved, and that has begun. */
+async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
+  const change = evacuation({ account: account.api } as never)
+  const jobs = startJobs([change, moveChange({ account: account.api } as never)])
+  const { store, redis, keys } = jobs
+  const wanted = { serverId: from.id, targetId: to.id, elasticIpIds: ids }
+  const { facts, input = wanted } = await change.preflight(wanted, {})
+  const moreResources = change.moreResources?.(input, facts) ?? []
+  const content = { kind: change.kind, input, facts, resource: change.resource(input), moreResources, createdAt: await store.now() }
+  const requested = signedBy(signatures, newRequestFor(content))
+  const { id } = requested
+  await store.create(requested)
+  const given = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'S0ONCALL01', at: await store.now() }
+  const waiting = await jobs.find(id)
+  const approvals = [signatures.signApproval(waiting, given)]
+  const decision = signatures.signApproved({ ...waiting, approvals }, { ...given, allOf: [] })
+  const seenSignature = signatures.signSeen(waiting, facts)
+  const begin = { set: { hasChildren: true as const, seen: facts, seenSignature }, dueInMs: 0 }
+  await takeSteps(store, id, ['approve', { set: { approvals, decision } }], ['begin', begin])
+  Object.assign(account, { reads: [], lists: 0 })
+
+  const childId = (item: string) => childIdOf(id, `elastic_ip:${item}`)
+  /** One pass of a process with these parts. */
+  const carryOn = (more: Fake<App> = {}, beganAt?: number) => createBundles(jobs.appWith(more))(id, beganAt)
+  const parent = () => jobs.find(id)
+  const child = (item: string) => jobs.find(childId(item))
+  const statesOf = async () => Object.fromEntries(((await parent()).items ?? []).map((item) => [item.id, item.state]))
+  /** Looks at all children, as a tick does, so long after their writes. */
+  async function look(afterMs = 0): Promise<void> {
+    const found = await Promise.all(ids.map((item) => store.find(childId(item))))
+    const underway = found.filter((one): one is Request => one?.state === 'starting' || one?.state === 'tracking')
+    await track(jobs.appWith({ store: { ...store, now: async () => (await store.now()) + afterMs } }), underway)
+  }
+  /** Puts the record of a child back to what it was before its write. */
+  const putBack = (item: string) => redis.hset(keys.record(childId(item)), 'state', '"approved"')
+  return { ...jobs, id, carryOn, parent, child, childId, statesOf, look, putBack }
+}
+
+describe('the children of a request', () => {
+  test('are each written once, then tracked to their end, which ends the request and frees what it locked', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { id, carryOn, statesOf, look, parent, store, steps, redis, keys } = await withBegun(ids, account)
+
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    expect(await redis.get(keys.resource('elastic_ip:eip_3'))).toBe(id)
+    await look()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    expect(await statesOf()).toEqual(all(ids, 'done'))
+    expect((await parent()).state).toBe('done')
+    expect(await redis.get(keys.resource('elastic_ip:eip_3'))).toBeNull()
+    expect((await store.lastChangesOf(['elastic_ip:eip_3'])).get('elastic_ip:eip_3')?.id).toBe(id)
+    const ends = steps.filter(({ step }) => step === 'finish').map(({ kind, to: state, requestId }) => `${kind} ${state} ${requestId}`)
+    expect(ends).toEqual([...Array(7).fill(`ip.move done ${id}`), `ip.evacuate done ${id}`])
+    expect(await redis.zrange(keys.open, '0', '-1'), 'they are not listed').toEqual([])
+    expect(await redis.zrange(keys.ended, '0', '-1')).toEqual([id])
+    expect((await redis.zrange(keys.outbox, '0', '-1')).map((owed) => owed.split('/')[0])).not.toContain(childIdOf(id, 'elastic_ip:eip_3'))
+  })
+
+  test('that the account accepted and left where they were fail at the second look, 20 s after the first', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, look, statesOf, child, parent, redis, keys, childId } = await withBegun(ids, account)
+    await carryOn()
+    for (const id of ids) account.serverOf.set(id, from.id)
+
+    await look(59_000)
+    await look(61_000)
+    await look(80_000)
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    // One is seen moving again, so what was read before was behind.
+    const { get } = account.api.elasticIps
+    account.api.elasticIps.get = async (id, ...more) => ({ ...(await get(id, ...more)), ...(id === 'eip_1' ? { status: 'moving' } : {}) })
+    await look(82_000)
+    expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
+    expect(await child('eip_0')).toMatchObject({ causes: [{ code: 'back-on-old-server', server: 'web-1' }] })
+
+    account.api.elasticIps.get = get
+    await look(90_000)
+    expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
+    await look(111_000)
+    expect((await parent()).state).toBe('failed')
+    expect(await redis.pttl(keys.reverted(childId('eip_0')))).toBeGreaterThan(0)
+  })
+
+  test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    const answers = Promise.withResolvers<void>()
+    account.api.elasticIps.move = async (one, ...rest) => {
+      // The third write is under way while somebody stops the tracking. The answer to the fourth is lost.
+      if (one === 'eip_2') await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+      const moved = await move(one, ...rest)
+      await answers.promise
+      if (one === 'eip_3') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+      return moved
+    }
+    const heldBy = async () => Promise.all(ids.map((one) => redis.get(keys.resource(`elastic_ip:${one}`))))
+    const another = (one: string) =>
+      store.create(signedBy(signatures, newRequestFor({ id: `${one.at(-1)}`.repeat(32), resource: `elastic_ip:${one}` })))
+
+    const sending = carryOn()
+    await expect.poll(async () => (await parent()).state).toBe('untracked')
+    const underway = Object.entries(await statesOf()).flatMap(([one, state]) => (state === 'starting' ? [one] : []))
+    expect(underway).toContain('eip_2')
+    for (const one of underway) expect(await redis.get(keys.resource(`elastic_ip:${one}`))).toBe(childId(one))
+    expect(await another('eip_2')).toMatchObject({ outcome: 'busy', locked: [{ by: childId('eip_2') }] })
+    answers.resolve()
+    await sending
+
+    // Only the one whose answer was lost is still looked for.
+    expect((await statesOf()).eip_3).toBe('starting')
+    expect(await heldBy()).toEqual(ids.map((one) => (one === 'eip_3' ? childId(one) : null)))
+    expect(await dueInMs(childId('eip_3'))).toBeDefined()
+    expect(account.writes.length).toBeLessThan(7)
+    await look(22_000)
+
+    expect((await child('eip_3')).state).toBe('done')
+    expect(await heldBy()).toEqual(ids.map(() => null))
+    expect(await another('eip_3')).toMatchObject({ outcome: 'created' })
+    expect((await store.find(id))?.state).toBe('untracked')
+  })
+
+  test('that hold their locks alone are tracked again with the others', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { app, appWith, id, carryOn, look, parent, childId, store, redis, keys } = await withBegun(ids, account)
+    account.api.elasticIps.move = async (one) => {
+      account.writes.push(one)
+      account.serverOf.set(one, to.id)
+      throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+    }
+    await carryOn()
+    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(childId('eip_0'))
+    const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
+
+    const access = { ...app.access, authorize: async () => ({ via: 'requester' }) }
+    await trackAgain(appWith({ access, errors: { of: () => () => {} } } as never), await parent(), origin)
+
+    expect((await parent()).state).toBe('tracking')
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(id)
+    await look(22_000)
+    expect((await parent()).state).toBe('done')
+    expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBeNull()
+  })
+
+  test('are created again under the same ids, and those that exist stay as they are', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, child, redis, keys, childId, statesOf } = await withBegun(ids, account)
+    await carryOn()
+    const before = await child('eip_0')
+
+    await redis.del(keys.record(childId('eip_1')))
+    await carryOn()
+
+    expect(await child('eip_0')).toEqual(before)
+    expect(account.writes.toSorted(), 'the audit shows the write of the one that was lost').toEqual(ids)
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'not-started' })
+  })
+
+  test('are held by a freeze, which their request shows, until it is lifted', async () => {
+    const ids = idsOf(7)
+    const account = accountWith(ids)
+    const { carryOn, parent, statesOf, appWith } = await withBegun(ids, account)
+    const { freezes } = appWith({})
+    await freezes.set({ by: 'U0BEN00001' })
+
+    await carryOn()
+    expect(account.writes).toEqual([])
+    expect((await parent()).items?.find(isHeld)?.waits).toEqual({ for: 'freeze', name: ownFreezeName })
+
+    await freezes.lift({ by: 'U0BEN00001' })
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+  })
+
+  test('are not written a second time if their record is put back to before the write', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, putBack, child, said } = await withBegun(ids, account)
+    await carryOn()
+
+    await putBack('eip_0')
+    account.serverOf.set('eip_0', from.id)
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    expect(said).toContain('distrust already-sent')
+    expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'already-sent' }] })
+  })
+
+  test.each<[string, (request: Request) => Request]>([
+    ['that is no child of it', (request) => ({ ...request, id: 'f'.repeat(32) })],
+    ['with another target', (request) => ({ ...request, input: { ...(request.input as object), serverId: 'sv_3' } })],
+    ['with its own signature, but another content', (request) => signed({ ...request, input: { elasticIpId: 'eip_0', serverId: 'sv_3' } })],
+  ])('%s sends nothing', async (_, changed) => {
+    const ids = idsOf(1)
+    const account = accountWith(ids)
+    const { app, carryOn, child, redis, keys } = await withBegun(ids, account)
+    await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
+    const other = changed(await child('eip_0'))
+    await redis.hset(keys.record(other.id), encodeFields({ ...other }))
+
+    if (other.id === 'f'.repeat(32)) {
+      const { checkAuthority } = await import('../../src/life/authority.ts')
+      expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
+    } else await carryOn()
+
+    expect(account.writes).toEqual([])
+  })
+
+  function signed(request: Request): Request {
+    const hashed = { ...request, hash: payloadHash(request) }
+    return { ...hashed, signature: signatures.signRequest(hashed) }
+  }
+
+  test('are written at most five at a time, by all processes together', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids, { writeMs: 20 })
+    const { carryOn, statesOf } = await withBegun(ids, account)
+
+    for (let round = 0; round < 100 && Object.values(await statesOf()).includes('waiting'); round += 1)
+      await Promise.all([carryOn(), carryOn(), carryOn()])
+
+    expect(account.underway.most).toBeLessThanOrEqual(5)
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('are all sent in one pass, also if the answer to one was lost, which may still be under way', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids, { writeMs: 20 })
+    const { carryOn, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    account.api.elasticIps.move = async (one, ...rest) => {
+      const moved = await move(one, ...rest)
+      if (one === 'eip_2') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+      return moved
+    }
+
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+    expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_2: 'starting' })
+  })
+
+  test.each(Array.from({ length: 10 }, (_, index) => index))(
+    'are neither written twice nor forgotten if the process ends before its step number %i',
+    async (steps) => {
+      const ids = idsOf(3)
+      const account = accountWith(ids)
+      const { carryOn, look, statesOf, parent, store } = await withBegun(ids, account)
+      let left = steps
+      const take: typeof store.take = async (...step) => {
+        left -= 1
+        if (left < 0) throw new Error('the process ended')
+        return store.take(...step)
+      }
+
+      await carryOn({ store: { ...store, take } }).catch(() => {})
+      await carryOn()
+      await look()
+      await look(16 * 60_000)
+
+      expect(account.writes).toHaveLength(new Set(account.writes).size)
+      expect(Object.values(await statesOf()).filter((state) => state === 'done')).toHaveLength(account.writes.length)
+      for (const one of ids) expect(account.serverOf.get(one)).toBe(account.writes.includes(one) ? to.id : from.id)
+      expect((await parent()).state).toBe(account.writes.length === ids.length ? 'done' : 'failed')
+    },
+  )
+
+  test('are allowed by the approval of their parent, for 30 minutes', async () => {
+    const ids = idsOf(1)
+    const account = accountWith(ids)
+    const { carryOn, child, store } = await withBegun(ids, account)
+
+    await carryOn({ store: { ...store, now: async () => (await store.now()) + 31 * 60_000 } })
+
+    expect(account.writes).toEqual([])
+    expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'approved-too-long-ago' }] })
+  })
+
+  test('are held by a freeze that begins while they are sent, and sent after it, each once', async () => {
+    const ids = idsOf(9)
+    const account = accountWith(ids)
+    const { app, carryOn, statesOf, child, parent, look } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    account.api.elasticIps.move = async (...of) => {
+      if (account.writes.length === 0) await app.freezes.set({ by: 'U0BEN00001' })
+      return move(...of)
+    }
+
+    await carryOn()
+    await carryOn()
+    const first = [...account.writes]
+    expect(first.length).toBeLessThanOrEqual(5)
+    const [held = ''] = Object.entries(await statesOf()).flatMap(([id, state]) => (state === 'waiting' ? [id] : []))
+    expect(await child(held)).toMatchObject({ state: 'approved', waits: { for: 'freeze' } })
+    await look()
+    expect((await parent()).state).toBe('tracking')
+
+    await app.freezes.lift({ by: 'U0BEN00001' })
+    await carryOn()
+
+    expect(account.writes.toSorted()).toEqual(ids)
+    await look()
+    expect((await parent()).state).toBe('done')
+  })
+
+  test('are sent although the window of their rule has closed since their parent started', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { app, carryOn } = await withBegun(ids, account)
+    const office = { name: 'office', days: [new Date().getUTCDay() === 1 ? 3 : 1], from: '09:00', to: '09:01', zone: 'UTC' }
+
+    await carryOn({ access: { ...app.access, ruleOf: () => ruleFor({ windows: [office] }) } })
+
+    expect(account.writes.toSorted()).toEqual(ids)
+  })
+})
+
+describe('the limit of the account', () => {
+  /** Gives so many turns, and then none for a minute. */
+  function turns(app: App, count: number): Fake<App> {
+    let left = count
+    return { budget: { ...app.budget, takeWrite: async () => (left-- > 0 ? 0 : 60_000) } }
+  }
+
+  test('lets a child wait for its turn as a single move does, and the others after it', async () => {
+    const ids = idsOf(14)
+    const account = accountWith(ids)
+    const { app, carryOn, statesOf, entries, child, dueInMs } = await withBegun(ids, account)
+
+    await carryOn(turns(app, 6))
+
+    expect(account.writes).toHaveLength(6)
+    expect(Object.values(await statesOf()).filter((state) => state === 'waiting')).toHaveLength(8)
+    const waiting = (await entries()).filter(({ act }) => act === 'wait-for-turn').map(({ item = '' }) => item)
+    expect(waiting.length).toBeGreaterThan(0)
+    expect(waiting.length).toBeLessThanOrEqual(5)
+    const [first = ''] = waiting
+    expect(await child(first)).toMatchObject({ state: 'approved', waits: { for: 'writes', perMinute: 20 } })
+
+    const { id } = await child(first)
+    expect(await dueInMs(id)).toBeGreaterThan(55_000)
+    await inLane('send', () => reconcile(app, createBundles(app), id))
+    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+  })
+
+  test('that refuses a write although it was counted puts its child back, and it is written once more', async () => {
+    const ids = idsOf(2)
+    const account = accountWith(ids)
+    const { carryOn, statesOf } = await withBegun(ids, account)
+    const { move } = account.api.elasticIps
+    let refusals = 1
+    account.api.elasticIps.move = async (one, ...rest) => {
+      if (one === 'eip_1' && refusals-- > 0)
+        throw new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
+      return move(one, ...rest)
+    }
+
+    await carryOn()
+    expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })
+
+    await carryOn()
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
+    expect(account.writes.toSorted()).toEqual(ids)
+  })
+})

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import type { Origin } from '../../src/domain/approval.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { newKeyChange } from '../../src/features/keys/create.ts'
+import { moveChange } from '../../src/features/moves/move-change.ts'
+import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../src/messages/refusals.ts'
+import { createCatalog } from '../../src/record/catalog.ts'
+import type { NewRequest } from '../../src/record/store.ts'
+import { fakeApp } from '../fake-app.ts'
+import { accessWith } from '../given/access.ts'
+import { decideWith } from '../given/decide-with.ts'
+import { connectTestStore } from '../given/redis.ts'
+import { minutes, newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
+import { signatures, signedBy } from '../given/signatures.ts'
+import { takingMessages, wording } from '../given/slack.ts'
+import { type PlannedStep, takeSteps, untilTracking } from '../given/take-steps.ts'
+
+const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
+const ben = { ...ada, userId: 'U0BEN00001' }
+const chiara = { ...ada, userId: 'U0CHI00001' }
+
+const approveBy = (approvals: number, ...people: Origin[]) => ({
+  anyOf: toGroup(people.map(({ userId }) => userId)),
+  allOf: [],
+  approvals,
+})
+
+const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
+
+/**
+ * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
+ */
+function startDecide(rule: Partial<PolicyRule> = {}) {
+  const { redis, keys, store } = connectTestStore()
+  const shown: string[] = []
+  const wakeUps: number[] = []
+  const attempted: (string | undefined)[] = []
+  const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
+  const access = accessWith({
+    policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
+    catalog,
+    noteRefusal: async (note) => void attempted.push(note.attempted),
+  })
+  const decide = decideWith(
+    fakeApp({
+      signatures,
+      store,
+      access,
+      catalog,
+      ...takingMessages((name) => shown.push(name)),
+      config: wording,
+      redis,
+      keys,
+      errors: { of: () => (error) => expect.fail(String(error)) },
+      queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
+    }),
+  )
+
+  /** Ada's request, after these steps. */
+  async function record(more: Partial<NewRequest> = {}, ...steps: PlannedStep[]): Promise<Request> {
+    const { id } = await recordRequest(store, signedBy(signatures, newRequestFor(more)))
+    return takeSteps(store, id, ...steps)
+  }
+
+  async function now({ id }: Request): Promise<Request> {
+    return (await store.find(id)) ?? expect.fail(`there is no request ${id}`)
+  }
+
+  /** Changes the record as if its deadline had passed. */
+  const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
+  const remove = ({ id }: Request) => redis.del(keys.record(id))
+  const owed = () => shown.filter((name) => name !== 'card')
+  return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
+}
+
+describe('an approval', () => {
+  test('of a key gives the requester the full time to create it', async () => {
+    const { decide, record, now, store, wakeUps } = startDecide()
+    const request = await record({ ...newKey, ttlMs: 60 * minutes })
+
+    await decide.approve(request, ben)
+
+    const left = (await now(request)).expiresAt - (await store.now())
+    expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
+    expect(wakeUps).toEqual([30 * minutes])
+  })
+
+  test('after the deadline, before a worker has expired the request, expires it', async () => {
+    const { decide, record, now, letExpire, owed, shown, wakeUps } = startDecide()
+    const request = await record()
+    await letExpire(request)
+
+    const approve = decide.approve(request, ben)
+
+    await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).message)
+    expect((await now(request)).state).toBe('expired')
+    expect(owed()).toEqual(['ended'])
+    expect({ shown, wakeUps }).toEqual({ shown: ['card', 'ended'], wakeUps: [] })
+  })
+
+  test('of a request that is gone is refused', async () => {
+    const { decide, record, remove } = startDecide()
+    const request = await record()
+    await remove(request)
+
+    await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
+  })
+})
+
+describe('one of several approvals', () => {
+  test('is counted together with an approval that another person gave since the record was read', async () => {
+    const { decide, record, now, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+
+    const answers = await Promise.all([decide.approve(request, ben), decide.approve(request, chiara)])
+
+    expect(answers.map(({ missing }) => missing).toSorted()).toEqual([0, 1])
+    const approved = await now(request)
+    expect(approved.state).toBe('approved')
+    expect(approved.approvals.map(({ by }) => by).toSorted()).toEqual([ben.userId, chiara.userId])
+    expect(wakeUps).toEqual([0])
+  })
+
+  test('is counted once per person, also from a card that is older than the first click', async () => {
+    const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await decide.approve(request, ben)
+
+    await expect(decide.approve(request, ben)).rejects.toThrow(approvedByYou(1).text)
+    await expect(decide.approve(await now(request), ben)).rejects.toThrow(approvedByYou(1).text)
+
+    expect((await now(request)).approvals).toHaveLength(1)
+  })
+})
+
+describe('a rejection', () => {
+  test('counts also if somebody else approved since the record was read', async () => {
+    const { decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await decide.approve(request, chiara)
+
+    await decide.reject(request, ben, 'Not today')
+
+    expect((await now(request)).state).toBe('rejected')
+  })
+})
+
+describe('an emergency approval', () => {
+  const rule = { approve: approveBy(2, ada, ben, chiara), breakGlass: true }
+
+  test('is refused if the rule does not allow it', async () => {
+    const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
+    const request = await record()
+
+    await expect(decide.mayDecide(request, ada, 'break-glass')).rejects.toThrow('another approver must decide')
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('another approver must decide')
+
+    expect((await now(request)).state).toBe('waiting')
+    expect(wakeUps).toEqual([])
+  })
+
+  test('is refused once the request is decided', async () => {
+    const { decide, record } = startDecide(rule)
+    const rejected = await record({}, 'reject')
+
+    await expect(decide.breakGlass(rejected, ada, 'web-1 is down')).rejects.toThrow(tooLate(rejected, ada.userId).message)
+  })
+})
+
+describe('a refused attempt', () => {
+  test('is noted with the button, and as an emergency approval only if its form was sent', async () => {
+    const { decide, record, attempted } = startDecide({ breakGlass: true })
+    const request = await record()
+
+    await expect(decide.approve(request, ada)).rejects.toThrow()
+    for (const to of ['decide', 'break-glass'] as const) await expect(decide.mayDecide(request, ada, to)).rejects.toThrow()
+    await expect(decide.reject(request, ada, 'not tonight')).rejects.toThrow()
+    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow()
+
+    expect(attempted).toEqual(['request-approve', 'request-reject', 'request-approve', 'request-reject', 'break-glass'])
+  })
+})
+
+describe('the tracking', () => {
+  test('can be stopped and started again, and the time in between is counted each time', async () => {
+    const { decide, record, now } = startDecide()
+    const request = await record({}, ...untilTracking)
+    for (const [stops, starts] of [
+      [ada, ben],
+      [ben, ada],
+    ] as const) {
+      await decide.stopTracking(await now(request), stops)
+      const { stoppedBy, untrackedMs: before = 0, endedAt: stoppedAt = 0 } = await now(request)
+      expect(stoppedBy).toBe(stops.userId)
+      await decide.trackAgain(await now(request), starts)
+      const { state, untrackedMs = 0 } = await now(request)
+      expect(state).toBe('tracking')
+      expect(untrackedMs - before).toBeLessThanOrEqual(Date.now() - stoppedAt)
+      expect(untrackedMs).toBeGreaterThanOrEqual(before)
+    }
+  })
+
+  test('of a key does not start again, because looking for the key would delete it', async () => {
+    const { decide, record, now } = startDecide()
+    const request = await record(newKey, 'approve', 'issue', 'distrust')
+
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(tooLate(request, ada.userId).message)
+
+    expect((await now(request)).state).toBe('untracked')
+  })
+
+  test.each<[string, PlannedStep[]]>([
+    ['waits', []],
+    ['has changed it', [...untilTracking, 'finish']],
+  ])('does not start again if a newer request for the same resource %s', async (_, steps) => {
+    const { decide, record, now } = startDecide()
+    const request = await record({}, ...untilTracking, 'stop-tracking')
+    await record({}, ...steps)
+
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(takenOver.text)
+
+    expect((await now(request)).state).toBe('untracked')
+  })
+})

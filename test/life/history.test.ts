@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { Request } from '../../src/domain/request.ts'
+import { type Earlier, historyBefore } from '../../src/life/history.ts'
+import { fakeApp } from '../fake-app.ts'
+import { minutes, requestedAt, requestFor } from '../given/request.ts'
+
+const hour = 60 * minutes
+
+function ended(id: string, agoMs: number): Request {
+  return requestFor({ id, state: 'done', endedAt: requestedAt - agoMs })
+}
+
+/** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
+async function changesBefore(last: Record<string, Request>, { changed = '', ...earlier }: { changed?: string } & Earlier = {}) {
+  const app = fakeApp({
+    signatures: { verifyRecord: ({ id }) => (id === changed ? 'forged' : 'genuine') },
+    store: {
+      lastChangesOf: async (resources) => new Map(resources.flatMap((resource) => (last[resource] ? [[resource, last[resource]]] : []))),
+    },
+  })
+  const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
+  const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
+  return historyBefore(app, requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names }, earlier)
+}
+
+async function before(...of: Parameters<typeof changesBefore>) {
+  return (await changesBefore(...of)).map(({ requestId }) => requestId)
+}
+
+test('it is named what was changed: the server, or those of its addresses that the request was the last to change', async () => {
+  const move = ended('move', hour)
+
+  const three = { a: move, b: ended('other', 2 * hour), c: move }
+  expect(await changesBefore(three)).toMatchObject([{ names: ['name of a', 'name of c'] }])
+  // What changed all of them needs no names.
+  expect(await changesBefore({ a: move, c: move })).toMatchObject([{ names: [] }])
+  // What changed the whole server is named once.
+  expect(await changesBefore({ 'server:sv_1': move, a: move })).toMatchObject([{ names: ['web-1'] }])
+})
+
+test('approvers know the last change of the server and its addresses, however old', async () => {
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), a: ended('newer', hour) })).toEqual(['newer'])
+  expect(await before({ 'server:sv_1': ended('own', 30 * minutes), a: ended('older', hour) })).toEqual(['own'])
+  expect(await before({ 'server:sv_1': ended('own', 300 * hour) })).toEqual(['own'])
+})
+
+test('a record that somebody changed is left out', async () => {
+  expect(await before({ 'server:sv_1': ended('own', 2 * hour), b: ended('forged', hour) }, { changed: 'forged' })).toEqual(['own'])
+})
+
+test('a request that undoes or repeats the last change does not name it as that, too', async () => {
+  const last = ended('last', hour)
+  expect(await before({ 'server:sv_1': last, a: ended('other', 2 * hour) }, { undone: last })).toEqual(['other'])
+  expect(await before({ 'server:sv_1': last }, { repeated: last })).toEqual([])
+})
+
+test('approvers know that the repeated request was rejected, and a changed record is not believed', async () => {
+  const decision = { by: 'U0BEN', rule: 'r', via: 'U0BEN', reason: 'Sale!' }
+  const of = (state: Request['state']) => ({ ...ended('earlier', 12 * minutes), state, decision })
+  const rejected = { code: 'rejected-before', at: requestedAt - 12 * minutes, by: 'U0BEN', reason: 'Sale!' }
+
+  expect(await changesBefore({}, { repeated: of('rejected') })).toEqual([rejected])
+  for (const state of ['failed', 'expired', 'withdrawn'] as const) expect(await changesBefore({}, { repeated: of(state) })).toEqual([])
+  expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
+})
+
+test('a resource without a name, such as the label of a new key, gets the name of the subject', async () => {
+  const app = fakeApp({
+    signatures: { verifyRecord: () => 'genuine' },
+    store: { lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]) },
+  })
+  const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map() }
+
+  expect(await historyBefore(app, requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
+})

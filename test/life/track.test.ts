@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import type { ApiKey } from '../../src/account/objects.ts'
+import { ApiUnreachableError } from '../../src/domain/errors.ts'
+import type { Request } from '../../src/domain/request.ts'
+import { newKeyChange } from '../../src/features/keys/create.ts'
+import { moveChange } from '../../src/features/moves/move-change.ts'
+import { track } from '../../src/life/track.ts'
+import type { NewRequest, Store } from '../../src/record/store.ts'
+import { startJobs } from '../given/jobs.ts'
+import { newRequestFor } from '../given/request.ts'
+import { signatures, signaturesOfBot, signedBy } from '../given/signatures.ts'
+import { type PlannedStep, takeSteps } from '../given/take-steps.ts'
+import { wholeList } from '../whole-list.ts'
+
+const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+
+async function recordSigned(store: Store, wanted: Partial<NewRequest>, by = signatures): Promise<void> {
+  await store.create(signedBy(by, newRequestFor(wanted)))
+}
+
+/** Tracks requests for a key that is on the account. Every observation of such a request treats the key as one that nobody has seen. */
+function startTrack({
+  by = signatures,
+  onSecondRead,
+}: {
+  by?: typeof signatures
+  onSecondRead?: (store: Store, id: string) => unknown
+} = {}) {
+  const live = [{ id: 'tok_1deLnN7QD0r6I', name: input.name }] as ApiKey[]
+  const apiKeys = {
+    list: async () => wholeList([...live]),
+    delete: async () => void live.splice(0),
+  }
+  const jobs = startJobs([newKeyChange({ account: { apiKeys } } as never)])
+  const { store } = jobs
+  let reads = 0
+  async function find(id: string) {
+    reads += 1
+    if (reads === 2) await onSecondRead?.(store, id)
+    return store.find(id)
+  }
+  const app = jobs.appWith({ store: { ...store, find } })
+
+  /** Records a request that has taken these steps. */
+  async function recordAfter(id: string, ...steps: PlannedStep[]): Promise<Request> {
+    await recordSigned(store, { id, kind: 'key.create', input, facts: input, resource: 'api_key_name:ci-deploy' }, by)
+    return takeSteps(store, id, ...steps)
+  }
+
+  const distrusted = () => jobs.said.filter((each) => each.startsWith('distrust'))
+  return { ...jobs, distrusted, track: (requests: Request[]) => track(app, requests), recordAfter, live }
+}
+
+test('a request that has ended since it was found due is not observed, because its key is in use', async () => {
+  const { track, recordAfter, dueInMs, live } = startTrack()
+  const ended = await recordAfter('a', 'approve', 'issue', ['finish', { dueInMs: 0 }])
+  expect(await dueInMs('a')).toBeDefined()
+
+  await track([{ ...ended, state: 'starting', revision: ended.revision - 1 }])
+
+  expect(live).toHaveLength(1)
+})
+
+describe('a request that cannot be trusted is not observed, because its observation may delete a key that is in use', () => {
+  test('and ends once, with its name free', async () => {
+    const { track, recordAfter, find, live, distrusted, dueInMs } = startTrack()
+    const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
+
+    await track([sent])
+    await track([sent])
+
+    expect(live).toHaveLength(1)
+    expect(distrusted()).toEqual(['distrust record-changed'])
+    expect(await find('a')).toMatchObject({ state: 'untracked', causes: [{ code: 'record-unverified' }] })
+    expect(await dueInMs('a')).toBeUndefined()
+    expect(await recordAfter('b')).toMatchObject({ state: 'waiting', resource: 'api_key_name:ci-deploy' })
+  })
+
+  test('but stays open while only the key is unknown, without an entry for each look', async () => {
+    const { track, recordAfter, find, live, entries, dueInMs } = startTrack({
+      by: signaturesOfBot({ STATE_KEY: 'another-key-for-tests-of-32-chars', INFRA_API_KEY: '', REDIS_PREFIX: 'lockkeeper' }),
+    })
+    const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
+
+    await track([sent])
+
+    expect(live).toHaveLength(1)
+    expect((await entries()).filter(({ act }) => act === 'distrust')).toEqual([])
+    expect(await find('a')).toMatchObject({ state: 'starting' })
+    expect(await dueInMs('a')).toBeGreaterThan(20_000)
+  })
+})
+
+test('a request that took another step while it was checked is observed again, and not reported', async () => {
+  const { track, recordAfter, live, distrusted, dueInMs } = startTrack({
+    onSecondRead: async (store, id) => store.take((await store.find(id)) as Request, 'accept', { dueInMs: 0 }),
+  })
+  const sent = await recordAfter('a', 'approve', ['issue', { dueInMs: 0 }])
+
+  await track([sent])
+
+  expect([live.length, distrusted()]).toEqual([1, []])
+  expect(await dueInMs('a')).toBeLessThan(60_000)
+})
+
+describe('several moves under way', () => {
+  const pageOf = (statuses: Record<string, string>, serverId: string) =>
+    Object.entries(statuses).map(([id, status]) => ({ id, address: id, status, server: { id: serverId, hostname: 'web-2' } }))
+
+  /** Tracks moves to web-2 whose addresses one list shows like this. Those it does not show are read alone. */
+  async function trackMoves(ids: string[], listed: unknown[]) {
+    const calls: string[] = []
+    const elasticIps = {
+      list: async ({ pages }: { pages: number }) => {
+        calls.push(`list of ${pages}`)
+        return wholeList(listed)
+      },
+      get: async (id: string) => {
+        calls.push(`get ${id}`)
+        return { id, address: id, status: 'moving', server: { id: 'sv_22mUQSvUfeqdv', hostname: 'web-2' } }
+      },
+    }
+    const { app, store } = startJobs([moveChange({ account: { elasticIps } } as never)])
+    const requests: Request[] = []
+    for (const id of ids) {
+      const facts = {
+        elasticIpId: id,
+        address: id,
+        from: { id: 'sv_1', name: 'web-1' },
+        to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
+      }
+      const input = { elasticIpId: id, serverId: 'sv_22mUQSvUfeqdv' }
+      await recordSigned(store, { id, kind: 'ip.move', input, facts, resource: `elastic_ip:${id}` })
+      requests.push(await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }]))
+    }
+    await track(app, requests)
+    const states = (await store.findMany(ids)).map(({ id, state }) => `${id} ${state}`)
+    return { calls, states }
+  }
+
+  test('are looked at with one list, in which a row that shows the end is the end', async () => {
+    const listed = pageOf({ a: 'active', b: 'moving', c: 'active' }, 'sv_22mUQSvUfeqdv')
+
+    const { calls, states } = await trackMoves(['a', 'b', 'c'], listed)
+
+    expect(calls).toEqual(['list of 1'])
+    expect(states).toEqual(['a done', 'b tracking', 'c done'])
+  })
+
+  test('that the list does not show are read alone, because a missing row settles nothing', async () => {
+    const { calls, states } = await trackMoves(['a', 'b'], pageOf({ a: 'active' }, 'sv_22mUQSvUfeqdv'))
+
+    expect(calls).toEqual(['list of 1', 'get b'])
+    expect(states).toEqual(['a done', 'b tracking'])
+  })
+})
+
+describe('an account API that does not answer', () => {
+  /** Moves under way, and ticks at which the account answers or not, so long after the first. */
+  async function startSilence(count = 2) {
+    let isAway = true
+    const noAnswer = new ApiUnreachableError({ operation: 'elasticIps.get', requestSent: 'unknown', problem: 'no answer' })
+    const moving = (id: string) => ({ id, address: id, status: 'moving', server: undefined })
+    const elasticIps = {
+      list: async () => (isAway ? Promise.reject(noAnswer) : wholeList([])),
+      get: async (id: string) => (isAway ? Promise.reject(noAnswer) : moving(id)),
+    }
+    const jobs = startJobs([moveChange({ account: { elasticIps } } as never)])
+    const { store, redis, keys } = jobs
+    const ids = Array.from({ length: count }, (_, index) => `r${index}`)
+    for (const id of ids) {
+      const facts = { elasticIpId: id, address: id, to: { id: 'sv_2', name: 'web-2' } }
+      await recordSigned(store, { id, input: { elasticIpId: id, serverId: 'sv_2' }, facts, resource: `elastic_ip:${id}` })
+      await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }])
+      await redis.hset(keys.record(id), { cardTs: '"1.1"', cardRevision: '4' })
+    }
+    await redis.del(keys.outbox)
+    const startedAt = await store.now()
+
+    async function tick(sinceMs: number, is: 'away' | 'back'): Promise<void> {
+      isAway = is === 'away'
+      const app = jobs.appWith({ store: { ...store, now: async () => startedAt + sinceMs } })
+      await track(app, await store.findMany(ids))
+    }
+    const since = async () => (await store.findMany(ids)).map(({ unansweredSince }) => unansweredSince && unansweredSince - startedAt)
+    /** The messages that are to be updated since the last call. */
+    async function updated(): Promise<string[]> {
+      const owed = await redis.zrange(keys.outbox, '0', '-1')
+      await redis.del(keys.outbox)
+      return owed
+    }
+    return { ...jobs, tick, since, updated }
+  }
+
+  test('is shown after 30 s by every request under way, until it answers', async () => {
+    const { tick, since, updated } = await startSilence()
+
+    await tick(0, 'away')
+    await tick(29_999, 'away')
+    expect([await since(), await updated()]).toEqual([[undefined, undefined], []])
+    await tick(30_000, 'away')
+    expect([await since(), await updated()]).toEqual([
+      [0, 0],
+      ['r0/card', 'r1/card'],
+    ])
+    await tick(60_000, 'away')
+    expect(await updated()).toEqual([])
+    await tick(90_000, 'back')
+    expect([await since(), await updated()]).toEqual([
+      [undefined, undefined],
+      ['r0/card', 'r1/card'],
+    ])
+  })
+
+  test('is not shown while some reads are answered, and one failed read long ago counts for nothing', async () => {
+    const { tick, since, redis, keys } = await startSilence()
+
+    await tick(0, 'away')
+    await tick(20_000, 'back')
+    await tick(40_000, 'away')
+    expect(await since()).toEqual([undefined, undefined])
+
+    await redis.del(keys.silence)
+    await tick(3_600_000, 'away')
+    await tick(3_629_000, 'away')
+    expect(await since()).toEqual([undefined, undefined])
+    expect(await redis.pttl(keys.silence)).toBeGreaterThan(0)
+  })
+
+  test('does not delay the reports of ends by so many updates', async () => {
+    const { tick, updated } = await startSilence(101)
+
+    await tick(0, 'away')
+    await tick(30_000, 'away')
+
+    expect(await updated()).toEqual([])
+  })
+})

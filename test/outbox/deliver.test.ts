@@ -1,0 +1,399 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Request } from '../../src/domain/request.ts'
+import type { AlertList } from '../../src/features/alerts/alert-list.ts'
+import { deliver, show, sweepOutbox } from '../../src/outbox/outbox.ts'
+import { reportNames } from '../../src/record/steps.ts'
+import { encodeFields } from '../../src/record/store.ts'
+import type { Posted, SearchResult } from '../../src/slack/web-api.ts'
+import { lost, outboxApp, type SlackAnswers, sent } from '../given/outbox-app.ts'
+import { connectTestRedis } from '../given/redis.ts'
+import { minutes, moveFacts, requestFor } from '../given/request.ts'
+
+type Options = NonNullable<Parameters<typeof outboxApp>[1]>
+
+interface Case extends Options {
+  request?: Partial<Request>
+  /** What Redis has of the message. */
+  message?: Record<string, unknown>
+  /** The lease has run out before anything is sent. */
+  isTooLate?: boolean
+}
+
+const unsure = { status: 'unsure', token: 'x' }
+const timedOut: Posted = { is: 'timed-out', problem: 'no answer' }
+/** Slack did not answer its last try in time. */
+const slow = (agoMs: number) => ({ ...unsure, tried: Date.now() - agoMs, slow: true })
+const toChannel = 'post to C0OPS00001'
+const toThread = 'post to C0OPS00001 below the card'
+const toAda = 'post to U0ADA00001'
+
+/** Records a request that owes one message, and delivers it. Returns what Slack received, and what Redis has of the message then. */
+async function deliverOne(name: string, { request: more, message, isTooLate, ...options }: Case = {}) {
+  const shared = connectTestRedis()
+  const { redis, keys } = shared
+  const request = requestFor({ facts: moveFacts, state: name === 'card' ? 'waiting' : 'done', ...more })
+  const fields = message || name !== 'card' ? { [`outbox:${name}`]: JSON.stringify(message ?? { status: 'queued' }) } : {}
+  await redis.hset(keys.record(request.id), { ...encodeFields(request), ...fields })
+  await redis.zadd(keys.outbox, 1, `${request.id}/${name}`)
+  const { app, ...seen } = outboxApp(shared, {
+    // This is asked for first under each lease.
+    verifyRecord: () => {
+      if (isTooLate) expireLeases()
+      return 'genuine'
+    },
+    ...options,
+  })
+  const delivered = await deliver(app, request.id, name)
+  const left = JSON.parse((await redis.hget(keys.record(request.id), `outbox:${name}`)) ?? '{}')
+  const dueInMs = Number((await redis.zscore(keys.outbox, `${request.id}/${name}`)) ?? Number.NaN) - (await app.store.now())
+  const isOutdatedOwed = (await redis.zscore(keys.outbox, `${request.id}/outdated`)) !== null
+  return { ...seen, app, redis, keys, request, delivered, left, dueInMs, isOutdatedOwed }
+}
+
+/** Lets the clock of this process jump, as if it had been suspended. */
+function expireLeases(): void {
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  onTestFinished(() => clock.mockRestore())
+}
+
+describe('under a lease that holds', () => {
+  test('a report does not wait for a Slack that never answers who somebody is', async () => {
+    const names = () => new Promise<Map<string, string>>(() => {})
+    const { calls } = await deliverOne('stopped', { request: { state: 'untracked', stoppedBy: 'U0BEN00001' }, names })
+
+    expect(calls).toEqual([toThread])
+  })
+
+  test.each<[string, string, Case, string[]]>([
+    ['a card is posted', 'card', { request: { cardTs: undefined } }, [toChannel]],
+    ['a card is updated', 'card', {}, ['update']],
+    ['a report is posted', 'ended', {}, [toThread]],
+    ['a report that a search did not find is posted', 'ended', { message: unsure }, [toThread]],
+    ['a report that a search found is not', 'ended', { message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] }, []],
+    [
+      'a card that a search found is updated',
+      'card',
+      { request: { cardTs: undefined }, message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] },
+      ['update'],
+    ],
+    [
+      'a report that the channel refuses goes to the requester',
+      'ended',
+      { posts: [{ is: 'refused', error: 'is_archived' }] },
+      [toThread, toAda],
+    ],
+    [
+      'a report whose card the channel refuses goes to the requester, and not to the channel',
+      'ended',
+      { request: { cardTs: undefined }, posts: [{ is: 'refused', error: 'is_archived' }] },
+      [toChannel, toAda],
+    ],
+  ])('%s', async (_, name, of, expected) => {
+    const { calls, delivered, left, redis, keys, request } = await deliverOne(name, of)
+    expect(calls).toEqual(expected)
+    expect([delivered, left.status]).toEqual([{ is: 'sent' }, 'settled'])
+    // A record does not expire because one of its messages was sent.
+    expect(await redis.pttl(keys.record(request.id))).toBe(-1)
+  })
+})
+
+const ago = (ms: number) => Date.now() - ms
+test.each<[string, () => Case, number[]]>([
+  ['is noted once Slack has the report', () => ({ request: { sentAt: ago(9_000), endedAt: ago(5_000) } }), [5]],
+  ['is not noted for a request that was never sent, such as a rejected one', () => ({ request: { endedAt: ago(5_000) } }), []],
+  [
+    'is not noted while Slack refuses the report',
+    () => ({ request: { sentAt: ago(9_000), endedAt: ago(5_000) }, posts: [{ is: 'rate-limited', retryInMs: 1_000 }] }),
+    [],
+  ],
+])('the time from the end of a change to its report %s', async (_, of, expected) => {
+  const { reported } = await deliverOne('ended', of())
+  expect(reported.map((ms) => Math.round(ms / 1_000))).toEqual(expected)
+})
+
+describe('a process that was suspended until its lease ran out', () => {
+  test.each<[string, string, Case]>([
+    ['posts no card', 'card', { request: { cardTs: undefined } }],
+    ['updates no card', 'card', {}],
+    ['posts no report', 'ended', {}],
+  ])('%s, and settles that it sent nothing', async (_, name, of) => {
+    const { calls, delivered, left } = await deliverOne(name, { ...of, isTooLate: true })
+    expect(calls).toEqual([])
+    expect(delivered).toEqual({ is: 'later' })
+    expect(left.status).toBe('queued')
+  })
+
+  test('does not show which alerts had resolved before it was', async () => {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    const list = { channelId: 'C0OPS00001', command: '/infra', kind: 'ip.evacuate', listedAt: 1, alerts: [] } satisfies AlertList
+    await redis.hset(keys.message('list'), { facts: JSON.stringify(list), cardTs: '"1.1"' })
+    await redis.hset(keys.message('update'), 'facts', JSON.stringify({ updates: 'list' }))
+    const { app, calls } = outboxApp(shared)
+    const alerts = () => {
+      expireLeases()
+      return [{ channelId: list.channelId }]
+    }
+    // This is read after what has resolved.
+    Object.defineProperty(app.config.policy, 'alerts', { get: alerts })
+
+    expect(await deliver(app, 'update', 'alerts')).toEqual({ is: 'later' })
+    expect(calls).toEqual([])
+  })
+
+  test('sends nothing after a long search, either', async () => {
+    const { calls, left } = await deliverOne('ended', { message: unsure, beforeSearch: expireLeases })
+    expect(calls).toEqual([])
+    expect(left.status).toBe('unsure')
+  })
+})
+
+describe('a message that may have been sent', () => {
+  test('is searched for from a minute before the request up to ten minutes after its last try', async () => {
+    const request = { cardTs: undefined, createdAt: 1_000_000 }
+    const known = await deliverOne('card', { message: { ...unsure, tried: 5_000_000 }, request })
+    const unknown = await deliverOne('card', { message: unsure, request })
+    const place = { channelId: 'C0OPS00001', key: `${known.request.id}/card`, oldestMs: 940_000 }
+    expect(known.found).toEqual([{ ...place, latestMs: 5_600_000 }])
+    expect(unknown.found).toEqual([place])
+  })
+
+  test.each<[string, NonNullable<SlackAnswers['searches']>[number], number]>([
+    ['while Slack fails', { is: 'unknown', problem: 'HTTP status 503' }, 3_000],
+    ['while Slack limits the searches', { is: 'rate-limited', retryInMs: 20_000 }, 20_000],
+  ])('is not sent again %s, but searched for later', async (_, found, retryInMs) => {
+    for (const name of ['card', 'ended'] as const) {
+      const request = name === 'card' ? { cardTs: undefined } : {}
+      const { calls, left, dueInMs } = await deliverOne(name, { message: unsure, request, searches: [found] })
+      expect(calls).toEqual([])
+      expect(left.status).toBe('unsure')
+      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
+    }
+  })
+
+  test('is sent again with a note if Slack allows no search, or fails for ten minutes', async () => {
+    const refused = await deliverOne('ended', { message: unsure, searches: [{ is: 'cannot-search' }] })
+    const since = { ...unsure, since: Date.now() - 11 * minutes }
+    const long = await deliverOne('ended', { message: since, searches: [{ is: 'unknown', problem: 'x' }] })
+    for (const { texts } of [refused, long]) expect(texts).toEqual([expect.stringContaining('Possible duplicate')])
+  })
+
+  test.each<[sinceTryMs: number, retryInMs: number]>([
+    [3_100, 6_900],
+    [10_100, 19_900],
+  ])('and was not answered in time is only searched for %i ms later', async (sinceTryMs, retryInMs) => {
+    for (const searches of [[{ is: 'absent' }], [{ is: 'cannot-search' }]] satisfies SearchResult[][]) {
+      const { calls, found, left, dueInMs } = await deliverOne('ended', { message: slow(sinceTryMs), searches })
+      expect([calls, found.length, left.status]).toEqual([[], 1, 'unsure'])
+      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
+    }
+  })
+
+  test('and was not answered in time is sent again after 30 s', async () => {
+    expect((await deliverOne('ended', { message: slow(30_100) })).calls).toEqual([toThread])
+    expect((await deliverOne('ended', { message: { ...slow(0), slow: undefined } })).calls).toEqual([toThread])
+  })
+
+  test.each<[string, Posted[], string]>([
+    ['in its thread', [timedOut], toThread],
+    ['directly', [{ is: 'refused', error: 'is_archived' }], toAda],
+  ])('because Slack did not answer in time is not sent again by the next try: %s', async (_, posts, place) => {
+    const { calls, left, sweep } = await deliverOne('ended', { posts, directPosts: [timedOut] })
+    expect(left).toMatchObject({ status: 'unsure', slow: true })
+    await sweep()
+    expect(calls.filter((call) => call === place)).toHaveLength(1)
+  })
+
+  test('is sent again at once if nothing of it was sent', async () => {
+    const { left, dueInMs } = await deliverOne('ended', { posts: [{ is: 'unsent', problem: 'no answer' }] })
+    expect(left).toEqual({ status: 'queued', token: expect.any(String) })
+    expect(Math.abs(dueInMs - 3_000)).toBeLessThan(1_000)
+  })
+
+  test('is searched for also after Slack refused the next try', async () => {
+    const shared = connectTestRedis()
+    const request = requestFor({ facts: moveFacts, cardTs: undefined })
+    await shared.redis.hset(shared.keys.record(request.id), encodeFields(request))
+    const { app, calls } = outboxApp(shared, {
+      posts: [lost, { is: 'refused', error: 'invalid_auth' }],
+      searches: [{ is: 'cannot-search' }, { is: 'found', ts: '2.1', all: ['2.1'] }],
+    })
+
+    const delivered = []
+    for (let time = 0; time < 3; time += 1) delivered.push(await deliver(app, request.id, 'card'))
+
+    expect(calls).toEqual([toChannel, toChannel, 'update'])
+    expect(delivered).toEqual([{ is: 'later' }, { is: 'refused', error: 'invalid_auth' }, { is: 'sent' }])
+  })
+})
+
+describe('a card that Slack refuses to update', () => {
+  test.each(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])(
+    'is settled without a word if it is gone: %s',
+    async (error) => {
+      const { left, isOutdatedOwed, log } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
+      expect({ status: left.status, isOutdatedOwed, log }).toEqual({ status: 'settled', isOutdatedOwed: false, log: [] })
+    },
+  )
+
+  test.each(['msg_too_long', 'edit_window_closed', 'cant_update_message', 'invalid_blocks', 'not_in_channel', 'a_new_code'])(
+    'is told in its thread and to the operators once, and tried again only after the next step: %s',
+    async (error) => {
+      const { app, redis, keys, request, ...first } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
+      expect(first).toMatchObject({ left: { status: 'settled' }, isOutdatedOwed: true })
+      // It was posted, so nobody may discard the request.
+      expect(first.delivered).toEqual({ is: 'sent' })
+      await redis.hset(keys.record(request.id), 'revision', '2')
+      await redis.del(keys.message(`report-undeliverable:outdated:${request.id}`))
+      const unquiet = { ...app, lines: { ...app.lines, write: () => true } }
+
+      await deliver(unquiet, request.id, 'card')
+
+      expect(await redis.exists(keys.message(`report-undeliverable:outdated:${request.id}`))).toBe(0)
+      expect(first.log).toEqual([expect.stringMatching(`Slack refused to update .*${error}`)])
+    },
+  )
+
+  test('is tried again if another update may be taken: the token is being replaced', async () => {
+    const { left, log } = await deliverOne('card', { updates: [{ is: 'refused', error: 'token_revoked' }] })
+    expect([left.status, log]).toEqual(['queued', []])
+  })
+})
+
+describe('a report that Slack refuses for good', () => {
+  const is = (error: string) => [{ is: 'refused', error } as const]
+  const noticeRefused = expect.stringContaining('Slack refused a notice in OPS_CHANNEL (is_archived)')
+
+  test.each([
+    'is_archived',
+    'thread_not_found',
+    'restricted_action_thread_only_channel',
+    'restricted_action_non_threadable_channel',
+    'cannot_reply_to_message',
+    'a_code_of_next_year',
+  ])('goes to the requester directly: %s', async (error) => {
+    const { calls, texts, left, log } = await deliverOne('ended', { posts: is(error) })
+    expect(calls).toEqual([toThread, toAda])
+    expect(texts.at(-1)).toContain(`(${error})`)
+    expect([left.status, log]).toEqual(['settled', []])
+  })
+
+  test('is told to the operators, and ends', async () => {
+    const refused = await deliverOne('ended', { posts: is('is_archived'), directPosts: is('user_disabled') })
+    expect(refused.delivered).toEqual({ is: 'refused', error: 'user_disabled' })
+    expect(refused.left.status).toBe('settled')
+    expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
+  })
+
+  test('says to the requester that it may be a repeat if it may have been sent', async () => {
+    const { texts } = await deliverOne('ended', { message: unsure, posts: is('is_archived') })
+    expect(texts.at(-1)).toContain('Possible duplicate')
+  })
+
+  test('goes to no machine directly', async () => {
+    const origin = { ...requestFor().origin, userId: 'alerts' }
+    const { calls, log } = await deliverOne('ended', { request: { origin }, posts: is('is_archived') })
+    expect(calls).toEqual([toThread, 'post to C0NIGHT001'])
+    expect(log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
+  })
+
+  test('of an emergency approval is told to the operators at once, and still goes to the requester', async () => {
+    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true as const }
+    const { calls, log } = await deliverOne('break-glass', { request: { state: 'approved', decision }, posts: is('is_archived') })
+    expect(calls).toEqual(expect.arrayContaining([toThread, toAda]))
+    expect(log).toEqual([expect.stringContaining("*Emergency approval* that its channel doesn't get"), noticeRefused])
+  })
+})
+
+describe('a sweep', () => {
+  /** A request that is done, and whose alert resolved after that. Its thread has been told neither. */
+  async function withTwoReports(options: Options) {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    const request = requestFor({ facts: moveFacts, state: 'done', sentAt: 1, endedAt: 2 })
+    const owedBy = (revision: number) => JSON.stringify({ status: 'queued', owedBy: revision })
+    const reports = { 'outbox:ended': owedBy(5), 'outbox:resolved': owedBy(6) }
+    await redis.hset(keys.record(request.id), { ...encodeFields(request), cardRevision: '1', ...reports })
+    const letBeDue = () => redis.zadd(keys.outbox, 1, `${request.id}/resolved`, 3, `${request.id}/ended`)
+    await letBeDue()
+    return { ...shared, request, letBeDue, ...outboxApp(shared, options) }
+  }
+  const inThread = (texts: string[]) => texts.map((text) => /Done|resolved/.exec(text)?.[0])
+  const refusals: string[] = []
+  const sweep = (app: Parameters<typeof sweepOutbox>[0]) => sweepOutbox(app, (id) => refusals.push(id))
+
+  test('sends the reports of a request in the order of its steps after an outage of Slack', async () => {
+    const { app, texts, redis, keys, letBeDue } = await withTwoReports({ posts: [lost, sent] })
+
+    await sweep(app)
+    // The first one may be in the thread, and is searched for later. Nothing goes before it.
+    expect(texts).toHaveLength(1)
+    await letBeDue()
+    await sweep(app)
+
+    expect(inThread(texts)).toEqual(['Done', 'Done', 'resolved'])
+    expect(await redis.zrange(keys.outbox, '0', '-1')).toEqual([expect.stringContaining('/late-look')])
+  })
+
+  test('sends reports before cards, and a step that is shown tries none twice', async () => {
+    const swept = await withTwoReports({})
+    await swept.redis.zadd(swept.keys.outbox, 0, `${swept.request.id}/card`)
+    await swept.redis.hset(swept.keys.record(swept.request.id), 'revision', '2')
+    const shown = await withTwoReports({ posts: [lost] })
+
+    await sweep(swept.app)
+    await show(shown.app, shown.request.id)
+
+    expect(swept.calls).toEqual([toThread, toThread, 'update'])
+    expect(shown.calls).toEqual(['update', toThread])
+  })
+
+  test('and a step that is shown at the same moment send each report once, in that order', async () => {
+    const { app, texts, request, letBeDue } = await withTwoReports({})
+
+    await Promise.all([sweep(app), show(app, request.id)])
+    await letBeDue()
+    await sweep(app)
+
+    expect(inThread(texts)).toEqual(['Done', 'resolved'])
+  })
+
+  test('removes members that no version of Lockkeeper wrote, and those of lost records', async () => {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    const ofReports = reportNames.map((name) => `lost/${name}`)
+    const members = ['garbage', '/card', 'lost/', 'lost/card', 'lost:x/notice', 'lost/no-name', ...ofReports]
+    for (const member of members) await redis.zadd(keys.outbox, 1, member)
+    const { app, errors } = outboxApp(shared)
+
+    await sweep(app)
+
+    expect(await redis.zrange(keys.outbox, '0', '-1')).toEqual([])
+    expect(errors).toEqual(['jobs: removed 3 malformed members of the outbox'])
+  })
+
+  test('leaves a record that cannot be read, and reports it', async () => {
+    const shared = connectTestRedis()
+    const { redis, keys } = shared
+    await redis.hset(keys.record('broken'), 'state', '"waiting"', 'origin', '"of another age"')
+    await redis.zadd(keys.outbox, 1, 'broken/card')
+    const { app, errors } = outboxApp(shared)
+
+    await sweep(app)
+
+    expect(await redis.zcount(keys.outbox, Date.now() + 50_000, Date.now() + 70_000)).toBe(1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('says which card Slack refuses', async () => {
+    const shared = connectTestRedis()
+    const request = requestFor({ facts: moveFacts, cardTs: undefined })
+    await shared.redis.hset(shared.keys.record(request.id), encodeFields(request))
+    await shared.redis.zadd(shared.keys.outbox, 1, `${request.id}/card`)
+
+    await sweep(outboxApp(shared, { posts: [{ is: 'refused', error: 'is_archived' }] }).app)
+
+    expect(refusals).toContain(request.id)
+  })
+})

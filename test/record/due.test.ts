@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { createStore } from '../../src/record/store.ts'
+import { trusting } from '../given/audit.ts'
+import { connectLossyRedis, connectTestStore, noAudit } from '../given/redis.ts'
+import { takeSteps, untilTracking } from '../given/take-steps.ts'
+import { withRequest } from '../given/with-request.ts'
+
+describe('the due time of a request', () => {
+  test('is half of the time to approve, or now if no approval is needed', async () => {
+    const startedAt = Date.now()
+    const waiting = await withRequest({ ttlMs: 3_600_000 })
+    const score = Number(await waiting.redis.zscore(waiting.keys.due, waiting.request.id))
+    expect(score).toBeGreaterThanOrEqual(startedAt + 1_800_000)
+    expect(score).toBeLessThanOrEqual(Date.now() + 1_800_000)
+
+    const free = await withRequest({ needsApproval: false })
+    expect(await free.store.due(10)).toEqual([free.request.id])
+  })
+
+  test('is kept by a step that keeps it, and cleared by a step that sets none', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const before = await redis.zscore(keys.due, request.id)
+    expect(before).not.toBeNull()
+    await takeSteps(store, request.id, 'count-approval')
+    expect(await redis.zscore(keys.due, request.id)).toBe(before)
+
+    await takeSteps(store, request.id, 'withdraw')
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+
+  test('is set by a step that carries one, also if the step keeps due times', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.take(request, 'count-approval', { dueInMs: 0 })
+    expect(Number(await redis.zscore(keys.due, request.id))).toBeLessThanOrEqual(await store.now())
+  })
+})
+
+describe('a request that is postponed', () => {
+  test('is due later if its record is unchanged', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.postponeIfUnchanged(request, 60_000)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due if its record changed since it was read', async () => {
+    const { store, request } = await withRequest()
+    await store.take(request, 'approve', { dueInMs: 0 })
+    await store.postponeIfUnchanged(request, 60_000)
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('does not become due again if its due time was cleared', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    await store.clearDueIfUnchanged(request)
+    await store.postponeIfUnchanged(request, 0)
+    await store.postpone(request.id, 0)
+    expect(await redis.zscore(keys.due, request.id)).toBeNull()
+  })
+})
+
+describe('a request whose due time is cleared', () => {
+  test('is never due again if its record is unchanged', async () => {
+    const { store, request } = await withRequest({ needsApproval: false })
+    await store.clearDueIfUnchanged(request)
+    expect(await store.due(10)).toEqual([])
+  })
+
+  test('stays due if its record changed since it was read, for example because tracking started again', async () => {
+    const { store, request } = await withRequest()
+    const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
+    await store.take(stopped, 'track-again', { dueInMs: 0 })
+
+    await store.clearDueIfUnchanged(stopped)
+
+    expect(await store.due(10)).toEqual([request.id])
+  })
+
+  test('is never due again if its record is gone, and stays due if the record was created since', async () => {
+    const { redis, keys, store, request } = await withRequest({ needsApproval: false })
+    await store.forgetLost(request.id)
+    expect(await store.due(10)).toEqual([request.id])
+
+    await redis.del(keys.record(request.id))
+    await store.forgetLost(request.id)
+
+    expect(await store.due(10)).toEqual([])
+    expect((await store.findOpen()).unreadable).toBe(0)
+  })
+})
+
+test('the age of the last tick is infinite before the first one, and then counts from it', async () => {
+  const { redis, keys, store } = connectTestStore()
+  expect(await store.sinceLastTickMs()).toBe(Number.POSITIVE_INFINITY)
+
+  await store.noteTick()
+  await redis.decrby(keys.lastTick, 60_000)
+
+  expect(Math.abs((await store.sinceLastTickMs()) - 60_000)).toBeLessThan(1_000)
+})
+
+test('a worker is counted once, and only within the given time', async () => {
+  const { redis, keys, store } = connectTestStore()
+  await store.noteWorker('one')
+  await store.noteWorker('one')
+  await store.noteWorker('another')
+  await redis.zincrby(keys.workers, -60_000, 'another')
+
+  expect(await store.workersSeen(30_000)).toBe(1)
+  expect(await store.workersSeen(90_000)).toBe(2)
+})
+
+describe('the retraction of the key that a request has issued', () => {
+  test('is claimed by one process at a time, and by the next one after its end', async () => {
+    const { store, request } = await withRequest()
+    const first = await store.claimRetraction(request.id)
+    expect(await store.claimRetraction(request.id)).toBeUndefined()
+
+    await store.endRetraction(request.id, first ?? '')
+
+    expect(await store.claimRetraction(request.id)).toBeDefined()
+  })
+
+  test('is not ended by a process whose claim ran out', async () => {
+    const { redis, keys, store, request } = await withRequest()
+    const slow = await store.claimRetraction(request.id)
+    await redis.del(keys.retraction(request.id))
+    const next = await store.claimRetraction(request.id)
+
+    await store.endRetraction(request.id, slow ?? '')
+
+    expect(await redis.get(keys.retraction(request.id))).toBe(next)
+  })
+
+  test('is claimed and ended also if the answers of Redis are lost', async () => {
+    const { redis, keys, request } = await withRequest()
+    const lossy = await connectLossyRedis('patient')
+    const store = createStore({ redis: lossy.redis, keys, audit: noAudit, signatures: trusting })
+
+    lossy.proxy.loseNextReply()
+    const token = await store.claimRetraction(request.id)
+    expect(await redis.get(keys.retraction(request.id))).toBe(token)
+    lossy.proxy.loseNextReply()
+    await store.endRetraction(request.id, token ?? '')
+
+    expect(await redis.exists(keys.retraction(request.id))).toBe(0)
+    expect(lossy.proxy.fired.lostReplies).toBe(2)
+  })
+})

@@ -1,9 +1,0 @@
-import type { NewRequest } from '../../src/record/store.ts'
-import { connectTestStore } from './redis-for-test.ts'
-import { recordRequest } from './request-for-test.ts'
-
-/** Records one request over a real Redis, and returns it with the store. */
-export async function withRequest(more: Partial<NewRequest> = {}) {
-  const { redis, keys, store } = connectTestStore()
-  return { redis, keys, store, request: await recordRequest(store, more) }
-}
