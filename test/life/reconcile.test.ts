@@ -65,7 +65,7 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
         return store.now()
       },
     },
-    log: { error: ({ code }: { code: string }) => void (code === 'unknown-key' || did.push(code)) } as never,
+    lines: { write: ({ fields: { code } }: { fields: { code: string } }) => code === 'unknown-key' || did.push(code) > 0 } as never,
     metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {}, reported: () => {} },
   })
   const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)

@@ -202,7 +202,8 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     if (joined === 'resolved') throw new TryLater('the alert resolved')
     if (joined !== 'joined') continue
     const refused = await submitEvacuation(app, firing, servers, begun, signal)
-    if (refused?.isLocked && attempt < 2) continue
+    // The request of another alert can have left nothing for this one, since it was looked for.
+    if (refused && attempt < 2 && (refused.isLocked || (await openRequestFor(app, servers.server.id)))) continue
     if (refused) return current.listed === undefined ? refused : 'duplicate'
     const [made] = await app.store.findMany([begun.id])
     if (made && isProposal(app, made, servers.server.id)) {

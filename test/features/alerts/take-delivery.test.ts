@@ -336,6 +336,19 @@ describe('a delivery', () => {
     ])
   })
 
+  test('that finds nothing left, because another process recorded the request of the other one meanwhile, joins that', async () => {
+    const scene = arrange()
+    scene.hooks.beforeRecord = async () => {
+      delete scene.hooks.beforeRecord
+      await scene.replica()([down('web-1', { zone: 'b' })])
+      throw new Refusal('account-changed', mrkdwn`Nothing is left to move.`)
+    }
+
+    expect(await scene.take([down()])).toBe('accepted')
+
+    expect([scene.submitted.length, scene.posts]).toEqual([1, []])
+  })
+
   test('whose rule cannot be applied now, because Slack does not answer, is delayed', async () => {
     const scene = arrange()
     scene.hooks.beforeRecord = () => {
