@@ -43,7 +43,10 @@ type Words = Pick<Field, 'label' | 'hint' | 'optional' | 'problem'>
 
 export function text({ maxLength, ...words }: Words & { maxLength?: number }): Field {
   const element = (actionId: string, entered: Entered) => plainTextInput({ actionId, maxLength, initialValue: enteredText(entered) })
-  return { ...words, element }
+  // Slack takes spaces for a text, and nothing is left of them.
+  const missing = words.optional ? undefined : mrkdwn`Enter the ${words.label.toLowerCase()}.`
+  const problem = (entered: string) => words.problem?.(entered) ?? (entered === '' ? missing : undefined)
+  return { ...words, problem, element }
 }
 
 export function pick<Item extends { id: string }>(

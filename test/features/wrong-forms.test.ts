@@ -19,6 +19,12 @@ test.each([
   ],
   ['rename-virtual-machine', { virtualMachineId: notAChoice, name: 'web_1' }, {}, { virtualMachineId: 'Choose a virtual machine.' }],
   [
+    'rename-virtual-machine',
+    { virtualMachineId: notAChoice, name: '' },
+    {},
+    { virtualMachineId: 'Choose a virtual machine.', name: 'Enter the new name.' },
+  ],
+  [
     'move-elastic-ip',
     { elasticIpId: notAChoice, 'serverId:eip_1': notAChoice },
     {},
