@@ -26,12 +26,17 @@ const suites: Record<string, string[]> = {
 /** These mostly wait: begun first, they do not leave one worker busy alone in the end. */
 const longest = /test\/(faults|start\.|page|journeys|attacks|model|bench)/
 
+/** Each takes a minute or more. One that begins last runs alone. */
+const first = /test\/(deploy\/setup|sandbox\/breakages|bench\/bench|journeys\/(gate|freeze|clicks)|attacks\/machines)\./
+
+const rank = ({ moduleId }: TestSpecification) => (first.test(moduleId) ? 2 : Number(longest.test(moduleId)))
+
 /** These keep more than one processor busy. Side by side they starve each other, so they are begun far apart. */
 const busiest = /\/(chaos|garbage|ablations\.long|soak\.long|docs\/commands\.long)\.test|test\/model\//
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = (await super.sort(files)).toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)))
+    const sorted = (await super.sort(files)).toSorted((a, b) => rank(b) - rank(a))
     const busy = sorted.filter(({ moduleId }) => busiest.test(moduleId))
     const others = sorted.filter((file) => !busy.includes(file))
     const apart = Math.ceil(others.length / busy.length)
