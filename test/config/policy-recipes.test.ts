@@ -98,9 +98,14 @@ test('what each recipe lets people do', async () => {
     const { policy } = read
     const asked = changes.flatMap((change) => ['C0OPS00001', 'C0SECURITY'].map((channelId) => ({ change, channelId })))
     const grouped = Map.groupBy(asked, ({ change, channelId }) => answer(policy, change, channelId))
-    const words = [...grouped].map(([ruling, all]) =>
-      [ruling, ...all.map(({ change, channelId }) => `  ${change.join(', ')}, ${channelId}`)].join('\n'),
-    )
+    const words = [...grouped].map(([ruling, all]) => {
+      const channelsOf = (one: (typeof changes)[number]) =>
+        all.flatMap(({ change, channelId }) => (change === one ? channelId : [])).join(', ')
+      const inChannels = [...Map.groupBy(changes, channelsOf)].filter(([channels]) => channels !== '')
+      return [ruling, ...inChannels.map(([channels, some]) => `  in ${channels}: ${some.map((one) => one.join(' of ')).join(', ')}`)].join(
+        '\n',
+      )
+    })
     return [file, words.join('\n')]
   })
   await expectDocument('recipes.md', 'What each recipe of a policy lets people do', situations)

@@ -7,7 +7,7 @@ import { readPolicy } from '../../src/config/policy-file.ts'
 import { firstMatchingRule, type Policy, type Project } from '../../src/domain/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { anyText } from '../any-text.ts'
-import { expectDocument } from '../messages/documents.ts'
+import { expectDocument, membersOf } from '../messages/documents.ts'
 import { evacuationKinds } from './evacuation-kinds.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
@@ -26,6 +26,10 @@ function policyOf(text: string): Policy {
   if ('lines' in result) throw new Error(result.lines.join('\n'))
   return result.policy
 }
+
+type Row = [written: string, read: string[]]
+
+const table = (rows: Row[]) => rows.map(([written, read]) => [written, ...read.map((line) => `  → ${line}`)].join('\n')).join('\n')
 
 const rule = (keys: string) => `rules:\n  - { name: a rule, ${keys.includes('approve:') ? '' : 'approve: [S0ONCALL01], '}${keys} }\n`
 
@@ -97,7 +101,7 @@ describe('a policy file that is refused', () => {
 
   it('gets one line for each error, in the order of the file', async () => {
     const folder = join(import.meta.dirname, 'policies')
-    const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
+    const errorsIn = (name: string): Row => [name, errorsOf(readFileSync(join(folder, name), 'utf8'))]
     const short = [
       ...withoutRules,
       ...invalidYaml,
@@ -107,13 +111,11 @@ describe('a policy file that is refused', () => {
       frozenTwice,
       rulesForAlerts.replace('alerts, ', '') + entry,
     ]
-    const all = [...files, ...short.map((text) => [JSON.stringify(text), text])]
 
-    await expectDocument(
-      'policy-errors.md',
-      'What Lockkeeper says about the policy files in test/config/policies, and about short ones',
-      all.map(([name = '', text = '']): [string, string] => [name, errorsOf(text).join('\n')]),
-    )
+    await expectDocument('policy-errors.md', 'What Lockkeeper says about policy files', [
+      ['those in test/config/policies', table(readdirSync(folder).map(errorsIn))],
+      ['short ones', table(short.map((text) => [JSON.stringify(text), errorsOf(text)]))],
+    ])
   })
 })
 
@@ -136,43 +138,47 @@ rules:
 `
 
   it('means what the document says', async () => {
-    const texts = [
+    const usual = policyOf(rule('')).rules[0] ?? {}
+    const rules = [
+      'changes: ip.move',
+      'changes: [ip.move, ip.evacuate]',
+      'request: everyone',
+      'changes: ip.evacuate, request: [alerts, everyone]',
+      'changes: ip.evacuate, request: [alerts]',
+      'self_approval: never, reason: optional, confirm: false, mention: []',
+      'expires: 24d',
+      "reason: { pattern: 'OPS-\\d+' }",
+      "reason: { pattern: 'OPS-\\d+', link: https://tickets.example.com/browse/$0 }",
+      'approve: none',
+      'ends: required, changes: key.create',
+      'ends: { longest: 90d, default: 30d }',
+      'ends: { default: 12h }',
+      'approve: { all_of: [U0BEN00001, S0ONCALL01] }',
+      'approve: { any_of: [U0BEN00001], all_of: [U0CHI00001], approvals: 2 }',
+      'approve: { any_of: [S0ONCALL01], approvals: 10 }',
+      'approve: { any_of: [U0BEN00001], approvals: 2 }, escalate: { after: 30m, to: [U0CHI00001] }',
+      'changes: freeze, approve: none, request: [S0LEADS001]',
+    ]
+    const files = [
       whole,
-      ...[
-        'changes: ip.move',
-        'changes: [ip.move, ip.evacuate]',
-        'request: everyone',
-        'changes: ip.evacuate, request: [alerts, everyone]',
-        'changes: ip.evacuate, request: [alerts]',
-        'self_approval: never, reason: optional, confirm: false, mention: []',
-        'expires: 24d',
-        "reason: { pattern: 'OPS-\\d+' }",
-        "reason: { pattern: 'OPS-\\d+', link: https://tickets.example.com/browse/$0 }",
-        'approve: none',
-        'ends: required, changes: key.create',
-        'ends: { longest: 90d, default: 30d }',
-        'ends: { default: 12h }',
-        'approve: { all_of: [U0BEN00001, S0ONCALL01] }',
-        'approve: { any_of: [U0BEN00001], all_of: [U0CHI00001], approvals: 2 }',
-        'approve: { any_of: [S0ONCALL01], approvals: 10 }',
-        'approve: { any_of: [U0BEN00001], approvals: 2 }, escalate: { after: 30m, to: [U0CHI00001] }',
-      ].map(rule),
       `${timed}${rule('window: office')}`,
-      rule('changes: freeze, approve: none, request: [S0LEADS001]'),
       rulesForAlerts + entry,
       rulesForAlerts + entry.replace(/to: .*/, 'to: standby'),
       `${rule("changes: [ip.move, vm.rename], request: ['machine:ci', alerts, S0ONCALL01]")}machines: [{ name: ci, token: CI_TOKEN, channel: C0OPS00001 }]`,
       // The rules for moves decide about evacuations, too, until a rule names these.
       `${rule('changes: ip.move, request: [alerts]')}${entry}`,
     ]
-    const shown = (text: string) =>
-      JSON.stringify(policyOf(text), (_, value) => (value instanceof Map ? Object.fromEntries(value) : value), 2)
+    const differences = (text: string) => {
+      const { rules, bundles, ...others } = policyOf(text)
+      expect(bundles).toEqual(evacuationKinds.bundles)
+      return [...rules.flatMap((each) => membersOf(each, usual)), ...membersOf(others)]
+    }
 
-    await expectDocument(
-      'policy-readings.md',
-      'What policy files mean',
-      texts.map((text): [string, string] => [JSON.stringify(text), shown(text)]),
-    )
+    await expectDocument('policy-readings.md', 'What policy files mean', [
+      ['a rule that only names its approvers', membersOf(usual).join('\n')],
+      ['what a rule that says more has otherwise', table(rules.map((keys) => [keys, differences(rule(keys))]))],
+      ['what whole files have otherwise', table(files.map((text) => [text.trim(), differences(text)]))],
+    ])
   })
 
   it('may have anchors and aliases, comments, flow style, JSON, a byte order mark and Windows line ends', () => {

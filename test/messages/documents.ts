@@ -1,3 +1,4 @@
+import { inspect, isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 
 /** Puts times, which Slack shows in each reader's zone, in UTC: hours and minutes, seconds and the weekday where Slack shows them. */
@@ -11,4 +12,12 @@ export const steady = (text: string) =>
 export async function expectDocument(name: string, about: string, situations: [situation: string, words: string][]): Promise<void> {
   const parts = situations.map(([situation, words]) => `## ${situation}\n\n\`\`\`text\n${steady(words)}\n\`\`\``)
   await expect(`${[`# ${about}`, ...parts].join('\n\n')}\n`).toMatchFileSnapshot(name)
+}
+
+/** Returns a line for each member of an object that differs from that of the other one. */
+export function membersOf(one: object, other: object = {}): string[] {
+  const members = new Map(Object.entries(other))
+  return Object.entries(one)
+    .filter(([name, value]) => !isDeepStrictEqual(value, members.get(name)))
+    .map(([name, value]) => `${name}: ${inspect(value, { depth: null, breakLength: Number.POSITIVE_INFINITY, compact: true })}`)
 }
