@@ -1,6 +1,5 @@
 import type { Request } from '../../src/domain/request.ts'
 import { buttonValue, cardButtons } from '../../src/messages/button-ids.ts'
-import type { Bot } from '../../src/start/bot.ts'
 import { observeHandlers } from '../journeys/handlers.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { cardOf, openRecords } from '../journeys/records.ts'
@@ -31,13 +30,11 @@ export interface OpenForm {
 /** What commands do with the real bots. */
 export type Session = Awaited<ReturnType<typeof startSession>>
 
-export type Mutate = (bot: Bot, world: Awaited<ReturnType<typeof startWorld>>) => void
-
 /**
  * Starts two replicas of the real bot that can lose an answer of Redis or crash, the staff, two Elastic IPs and two machines. Moves end
  * when a command says so.
  */
-export async function startSession(mutate: Mutate = () => {}) {
+export async function startSession() {
   const world = await startWorld({
     replicas: 0,
     // An unconfirmed write without an effect is reported as not started after a second instead of a minute.
@@ -49,10 +46,7 @@ export async function startSession(mutate: Mutate = () => {}) {
   settle(slack)
   const records = openRecords(world)
   const { observe, handled } = observeHandlers()
-  const replicas = await startReplicas(world, (bot) => {
-    mutate(bot, world)
-    observe(bot)
-  })
+  const replicas = await startReplicas(world, observe)
   const decoy = await records.post(ops, [])
   const pairs = [0, 4].map((skip) => accountApi.world.movable(skip))
   const machines = accountApi.world.data.virtualMachines.slice(0, 2)
