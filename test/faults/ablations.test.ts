@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { type Ablation, type AblationName, ablated, ablations, startOptions } from './ablations.ts'
-import { startScene } from './scene.ts'
 
 describe('what an ablation replaces', () => {
   test.each(Object.entries<Ablation>(ablations))('exists: %s', async (name, { module }) => {
@@ -27,9 +26,4 @@ test('a program that is started with an ablation gets the module with the one ex
     env: { ...process.env, ...env },
   })
   expect(stdout).toContain("{ is: 'done' }")
-})
-
-test('a bot sets what an ablation replaces in the options of its workers', async () => {
-  const { bots } = await startScene({ ablation: 'stalled jobs given up' })
-  expect(bots.crashes).toEqual([])
 })

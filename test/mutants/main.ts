@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  appendFileSync,
   cpSync,
   existsSync,
   globSync,
@@ -22,7 +21,7 @@ import { matching, topics } from './topics.ts'
 // `npm run test:mutants`: makes one small change after the other in a copy of the repository, and tells which of them no test notices.
 // Stryker's runner does not know this version of Vitest.
 
-const usage = `npm run test:mutants [-- <topic>…] [-- --sample=30] [-- --seed=1] [-- --results=<file>]. Topics: ${Object.keys(topics).join(', ')}.`
+const usage = `npm run test:mutants [-- <topic>…] [-- --sample=30] [-- --seed=1]. Topics: ${Object.keys(topics).join(', ')}.`
 
 /** Tests of single parts that import a file over at most three modules are near, and are run first. Of some files there would be a hundred. */
 const near = { distance: 3, atMost: 20 }
@@ -33,24 +32,14 @@ const large = /^test\/(attacks|faults|image|journeys|model|page|start\.|manifest
 const pageOfSteps = 'test/record/request-states-page.test.ts'
 
 interface SampledMutant extends Mutant {
-  id: string
-  topic: string
   file: string
-}
-
-/** A line of the results. A mutant with the same id, file and change is not tried again. */
-interface Tried extends Omit<SampledMutant, 'text'> {
-  killedBy: string | null
+  topic: string
 }
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
   allowPositionals: true,
-  options: {
-    sample: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    results: { type: 'string', default: 'test/results/mutants.jsonl' },
-  },
+  options: { sample: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },
 })
 const chosen = positionals.length > 0 ? positionals : Object.keys(topics)
 if (chosen.some((topic) => !(topic in topics))) {
@@ -67,45 +56,36 @@ process.on('exit', () => {
   rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const found = chosen.map((topic) => ({ topic, mutants: findMutants(topic) }))
-const sampled = found.flatMap(({ topic, mutants }) => mutants.slice(0, Number(values.sample ?? topics[topic]?.sample)))
-const results = readResults()
-await tryMutants(sampled.filter(({ id }) => !results.has(id)))
-printResults()
+const found = chosen.map((topic) => {
+  const mutants = findMutants(topic)
+  return { topic, count: mutants.length, sampled: mutants.slice(0, Number(values.sample)) }
+})
+const survivors = await tryMutants(found.flatMap(({ sampled }) => sampled))
+const rows = found.map(({ topic, count, sampled: { length } }) => {
+  const killed = length - survivors.filter((mutant) => mutant.topic === topic).length
+  return `| ${topic} | ${count} | ${length} | ${killed} | ${Math.round((100 * killed) / length)} % |\n`
+})
+process.stdout.write(`\n| topic | mutants | sampled | killed | share |\n|---|---|---|---|---|\n${rows.join('')}`)
 
-async function tryMutants(mutants: SampledMutant[]): Promise<void> {
-  if (mutants.length === 0) return
+/** Prints and returns those that no test notices. */
+async function tryMutants(mutants: SampledMutant[]): Promise<SampledMutant[]> {
   // Without a mutant all tests have to pass. Together they take longer than those of one mutant ever should.
   const begun = Date.now()
-  const failure = await failureOf([...new Set(mutants.flatMap(testsOf).flat())], 1_800_000)
-  if (failure) throw new Error(`A test fails without a mutant: ${failure}`)
+  if (await fails([...new Set(mutants.flatMap(testsOf).flat())], 1_800_000, 'inherit')) throw new Error('A test fails without a mutant.')
   const limitMs = 60_000 + Date.now() - begun
 
-  mkdirSync(dirname(values.results), { recursive: true })
+  const unnoticed: SampledMutant[] = []
   for (const mutant of mutants) {
-    const { text, ...rest } = mutant
     const [nearTests, largeTests] = testsOf(mutant)
     const original = read(mutant.file)
-    writeFileSync(join(copy, mutant.file), text)
-    const killedBy = (await failureOf(nearTests, limitMs)) ?? (await failureOf(largeTests, limitMs)) ?? null
+    writeFileSync(join(copy, mutant.file), mutant.text)
+    // On a busy machine large tests may fail without a reason, so that only a second failure counts.
+    const isNoticed = (await fails(nearTests, limitMs)) || ((await fails(largeTests, limitMs)) && (await fails(largeTests, limitMs)))
     writeFileSync(join(copy, mutant.file), original)
-    const tried: Tried = { ...rest, killedBy }
-    results.set(tried.id, tried)
-    appendFileSync(values.results, `${JSON.stringify(tried)}\n`)
-    process.stdout.write(killedBy === null ? `\nsurvived: ${mutant.file}:${mutant.line}: ${mutant.what}\n` : '.')
+    if (!isNoticed) unnoticed.push(mutant)
+    process.stdout.write(isNoticed ? '.' : `\n${mutant.topic}, not noticed: ${mutant.file}:${mutant.line}: ${mutant.what}\n`)
   }
-}
-
-function printResults(): void {
-  const rows = found.map(({ topic, mutants }) => {
-    const tried = sampled.filter((mutant) => mutant.topic === topic).map(({ id }) => results.get(id))
-    const survivors = tried.filter((mutant) => mutant?.killedBy === null)
-    process.stdout.write(`\n${topic}: ${survivors.length} of ${tried.length} survived\n`)
-    for (const survivor of survivors) process.stdout.write(`  ${survivor?.file}:${survivor?.line}: ${survivor?.what}\n`)
-    const killed = tried.length - survivors.length
-    return `| ${topic} | ${mutants.length} | ${tried.length} | ${killed} | ${Math.round((100 * killed) / tried.length)} % |\n`
-  })
-  process.stdout.write(`\n| topic | mutants | sampled | killed | share |\n|---|---|---|---|---|\n${rows.join('')}`)
+  return unnoticed
 }
 
 /**
@@ -118,7 +98,7 @@ function findMutants(topic: string): SampledMutant[] {
     .flatMap((file) => {
       const lines = read(file).split('\n')
       return mutantsOf(file, read(file)).map((mutant) => ({
-        mutant: { ...mutant, topic, file, id: hash(file, mutant.text) },
+        mutant: { ...mutant, topic, file },
         // With the line before, because the same early return is often in many places.
         rank: hash(values.seed, ...lines.slice(Math.max(0, mutant.line - 2), mutant.line).map((line) => line.trim()), mutant.what),
       }))
@@ -139,22 +119,14 @@ function testsOf({ file, topic }: SampledMutant): [near: string[], large: string
   return [tests.filter((path) => !chosenTests.includes(path)).slice(0, near.atMost), chosenTests]
 }
 
-/** Runs tests. On a busy machine those that wait may fail without a reason, so their failure counts only if it happens twice. */
-async function failureOf(tests: string[], limitMs: number): Promise<string | undefined> {
-  if (tests.length === 0) return undefined
-  const failure = await runTests(tests, limitMs)
-  return failure && (failure.includes('timed out') || large.test(failure)) ? runTests(tests, limitMs) : failure
-}
-
-async function runTests(tests: string[], limitMs: number): Promise<string | undefined> {
-  const report = join(copy, 'report.json')
-  rmSync(report, { force: true })
-  const options = ['--mode=mutants', '--maxWorkers=1', '--bail=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${report}`]
+async function fails(tests: string[], limitMs: number, output: 'inherit' | 'ignore' = 'ignore'): Promise<boolean> {
+  if (tests.length === 0) return false
+  const options = ['--mode=mutants', '--maxWorkers=1', '--bail=1', '--testTimeout=30000']
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...tests, ...options], {
     cwd: copy,
     // What a killed test leaves behind is removed with the copy.
     env: { ...process.env, TMPDIR: join(copy, 'tmp') },
-    stdio: 'ignore',
+    stdio: ['ignore', output, output],
     // A group of its own, so that its Redis and bots end with it.
     detached: true,
   })
@@ -163,9 +135,7 @@ async function runTests(tests: string[], limitMs: number): Promise<string | unde
   const code = await new Promise<number | null>((done) => child.on('close', done))
   clearTimeout(timer)
   killRunning()
-  if (code === 0) return undefined
-  if (code === null) return `timed out after ${limitMs} ms`
-  return existsSync(report) ? firstFailure(readFileSync(report, 'utf8')) : 'Vitest stopped'
+  return code !== 0
 }
 
 function killRunning(): void {
@@ -175,21 +145,6 @@ function killRunning(): void {
     // All of its processes have ended.
   }
   running = undefined
-}
-
-interface TestFile {
-  name: string
-  status: string
-  message: string
-  assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
-}
-
-function firstFailure(report: string): string {
-  const { testResults } = JSON.parse(report) as { testResults: TestFile[] }
-  const file = testResults.find(({ status }) => status === 'failed')
-  const test = file?.assertionResults.find(({ status }) => status === 'failed')
-  const [message = ''] = (test?.failureMessages[0] ?? file?.message ?? 'an error outside of the tests').split('\n')
-  return [file?.name.slice(copy.length + 1), test?.fullName, message].filter(Boolean).join(': ')
 }
 
 /** Returns who imports a file. A script for Redis is imported by the modules beside its folder that read scripts. */
@@ -218,11 +173,6 @@ function copyOfRepository(): string {
 
 function root(): string {
   return resolve(import.meta.dirname, '../..')
-}
-
-function readResults(): Map<string, Tried> {
-  const lines = existsSync(values.results) ? readFileSync(values.results, 'utf8').split('\n').filter(Boolean) : []
-  return new Map(lines.map((line) => JSON.parse(line) as Tried).map((tried) => [tried.id, tried]))
 }
 
 function read(file: string): string {

@@ -4,8 +4,6 @@ import { globSync } from 'node:fs'
 export interface Topic {
   files: string[]
   tests: string[]
-  /** How many mutants are tried. */
-  sample: number
 }
 
 /** All paths are patterns. Each, and each choice in braces, must match a file, so that none is forgotten when files move. */
@@ -17,7 +15,6 @@ export const topics: Record<string, Topic> = {
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',
       'test/journeys/{approvals,clicks,gate,policy,reasons,several-bots}.test.ts',
     ],
-    sample: 40,
   },
   steps: {
     files: ['src/record/{steps,store}.ts', 'src/record/lua/{take-step,create}.lua'],
@@ -26,7 +23,6 @@ export const topics: Record<string, Topic> = {
       'test/faults/ablations.test.ts',
       'test/journeys/{after-the-end,approvals,clicks,move,requests-sent,several-bots,stop-tracking}.test.ts',
     ],
-    sample: 30,
   },
   starts: {
     files: [
@@ -37,7 +33,6 @@ export const topics: Record<string, Topic> = {
       'src/redis/lua/replace.lua',
     ],
     tests: ['test/record/freeze.test.ts', 'test/life/{bundle,may-write-now,starts}.test.ts', 'test/journeys/{freeze,start-later}.test.ts'],
-    sample: 30,
   },
   outbox: {
     files: ['src/outbox/*.ts', 'src/outbox/lua/*.lua'],
@@ -46,7 +41,6 @@ export const topics: Record<string, Topic> = {
       'test/faults/ablations.test.ts',
       'test/journeys/{after-the-end,approvals,clicks,move,requests-sent,several-bots}.test.ts',
     ],
-    sample: 30,
   },
   signatures: {
     files: ['src/domain/{request-signature,signing}.ts', 'src/life/authority.ts'],
@@ -56,7 +50,6 @@ export const topics: Record<string, Topic> = {
       'test/faults/signed-requests.test.ts',
       'test/journeys/{approvals,move}.test.ts',
     ],
-    sample: 30,
   },
   'next step': {
     files: ['src/life/{track,next-step}.ts', 'src/features/moves/move-checks.ts'],
@@ -65,12 +58,10 @@ export const topics: Record<string, Topic> = {
       'test/journeys/{after-the-end,clicks,keys,move,stop-tracking}.test.ts',
       'test/model/clicking.test.ts',
     ],
-    sample: 30,
   },
   budget: {
     files: ['src/account/budget.ts', 'src/account/lua/take-turn.lua'],
     tests: ['test/faults/account-api.test.ts', 'test/journeys/limits.test.ts'],
-    sample: 30,
   },
 }
 
