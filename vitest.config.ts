@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, the
- * commands of the docs are run, every feature is deleted and the rest compiled, or every detail of the sandbox's page is tried in a browser:
+ * commands of the docs are run, every feature is deleted and the rest compiled, or newcomers are followed over the sandbox's page:
  * `npm run test:faults`.
  */
 const long = ['test/*.long.test.ts', 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts']

@@ -1,11 +1,5 @@
-import type { WebClient } from '@slack/web-api'
-import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
-import { serveSandbox } from '../sandbox/serve-page.ts'
-import type { Slack } from '../sandbox/slack/slack.ts'
-import { quietClient, type ScriptedBot, startScriptedBot } from '../sandbox/slack/slack-for-test.ts'
-import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { type Browser, openBrowser } from './open-browser.ts'
 
 /** The first start of a browser may install it. */
@@ -30,46 +24,4 @@ export function sandboxPages(): () => { sandbox: Sandbox; browser: Browser } {
     await sandbox?.close()
   })
   return () => ({ sandbox, browser })
-}
-
-const commands = [
-  { command: '/infra ip move', usage: '[<elastic ip> <server>]', description: 'Moves an Elastic IP' },
-  { command: '/infra ip list', usage: '[word…]', description: 'Lists Elastic IPs' },
-]
-
-const shortcuts = [
-  { type: 'message' as const, callbackId: 'look-up', name: 'Look up in Lockkeeper', description: 'Finds addresses' },
-  { type: 'global' as const, callbackId: 'move', name: 'Move an Elastic IP', description: 'Opens the form' },
-]
-
-/** The page as Ada sees it. Stand-in Slack and scripted bot are new for each test. */
-export interface ScriptedPage {
-  page: Page
-  slack: Slack
-  bot: ScriptedBot
-  client: WebClient
-}
-
-/** Starts them before each test of a file. Returns a function that returns the current ones. A trouble inside the page fails the test. */
-export function scriptedPages(): () => ScriptedPage {
-  let browser: Browser
-  let current: ScriptedPage
-
-  beforeAll(async () => {
-    browser = await openBrowser()
-  }, patienceMs)
-  afterAll(() => browser?.close())
-
-  beforeEach(async () => {
-    const bot = await startScriptedBot()
-    const slack = await startSlack({ botUrl: bot.url, ackDeadlineMs: 1_500, commands, shortcuts, serve: serveSandbox() })
-    current = { bot, slack, client: quietClient(slack), page: await browser.open(slack.url) }
-  })
-  afterEach(async () => {
-    await browser.leave()
-    await current.slack.close()
-    await current.bot.close()
-    expect(browser.troubles.splice(0)).toEqual([])
-  })
-  return () => current
 }

@@ -1,50 +1,29 @@
 import { globSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { cardButtons } from '../../src/messages/button-ids.ts'
 import { emojiNamed, formatSlackDate, type Inline, parseMrkdwn } from '../sandbox/page/mrkdwn.ts'
+import { stageButtons } from '../sandbox/page/requests.ts'
 
-const text = (words: string) => ({ type: 'text', text: words })
+const text = (words: string) => ({ type: 'text', text: words }) as const
 
-test('a token stands alone in its block', () => {
-  expect(parseMrkdwn('```secret_token```')).toEqual([{ type: 'code', text: 'secret_token' }])
-})
-
-test('emphasis, code, links and emoji are distinguished', () => {
-  expect(parseMrkdwn('*Done*, _in_ `9 s` <https://example.com/a?b=1&amp;c=2|here> :eyes:')).toEqual([
-    { type: 'bold', children: [text('Done')] },
-    text(', '),
-    { type: 'italic', children: [text('in')] },
-    text(' '),
-    { type: 'code', text: '9 s' },
-    text(' '),
-    { type: 'link', url: 'https://example.com/a?b=1&c=2', text: 'here' },
-    text(' '),
-    { type: 'emoji', name: 'eyes' },
-  ])
-})
-
-test.each([
-  ['<@U0ADA00001>', { type: 'user', id: 'U0ADA00001' }],
-  ['<#C0OPS00001|ops>', { type: 'channel', id: 'C0OPS00001', label: 'ops' }],
-  ['<!subteam^S0ONCALL01>', { type: 'group', id: 'S0ONCALL01' }],
-  ['<!date^1795240800^{time}|21 Nov>', { type: 'date', seconds: 1795240800, format: '{time}' }],
+test.each<[string, Inline[]]>([
+  ['```secret_token```', [{ type: 'code', text: 'secret_token' }]],
+  [
+    '*Done*, `9 s` :eyes:',
+    [{ type: 'bold', children: [text('Done')] }, text(', '), { type: 'code', text: '9 s' }, text(' '), { type: 'emoji', name: 'eyes' }],
+  ],
+  ['<https://example.com/a?b=1&amp;c=2|here>', [{ type: 'link', url: 'https://example.com/a?b=1&c=2', text: 'here' }]],
+  ['<@U0ADA00001>', [{ type: 'user', id: 'U0ADA00001' }]],
+  ['<#C0OPS00001|ops>', [{ type: 'channel', id: 'C0OPS00001', label: 'ops' }]],
+  ['<!subteam^S0ONCALL01>', [{ type: 'group', id: 'S0ONCALL01' }]],
+  ['<!date^1795240800^{time}|21 Nov>', [{ type: 'date', seconds: 1795240800, format: '{time}' }]],
   // Entities are decoded once.
-  ['&lt;@U0ADA00001&gt; &amp;lt;', text('<@U0ADA00001> &lt;')],
-])('%s is read as Slack reads it', (written, piece) => {
-  expect(parseMrkdwn(written)).toEqual([piece])
-})
-
-test.each(['snake_case_name', '2*3*4', '* not bold *', '~/bin and ~/lib', 'a :b c: d', '<javascript:alert(1)|click>', '3 < 4 > 2'])(
-  '%s is only text',
-  (written) => {
-    expect(parseMrkdwn(written)).toEqual([text(written)])
-  },
-)
-
-test('an address is a link by itself, unless the text is verbatim', () => {
-  const written = 'See https://example.com/x.'
-  expect(parseMrkdwn(written)).toContainEqual({ type: 'link', url: 'https://example.com/x', text: 'https://example.com/x' })
-  expect(parseMrkdwn(written, true)).toEqual([text(written)])
+  ['&lt;@U0ADA00001&gt; &amp;lt;', [text('<@U0ADA00001> &lt;')]],
+  ['snake_case_name 2*3*4', [text('snake_case_name 2*3*4')]],
+  ['<javascript:alert(1)|click>', [text('<javascript:alert(1)|click>')]],
+])('%s is read as Slack reads it', (written, pieces) => {
+  expect(parseMrkdwn(written)).toEqual(pieces)
 })
 
 test('links lead only to addresses that a chat may open, whatever the text says', () => {
@@ -67,15 +46,17 @@ test('every emoji that the bot writes has its picture', () => {
   expect(written.filter((name) => emojiNamed(name) === undefined)).toEqual([])
 })
 
-const at = (...parts: [number, number, number, number?, number?]) => new Date(...parts).getTime() / 1000
+test('a date is shown as Slack shows it', () => {
+  const shown = formatSlackDate(
+    new Date(2026, 10, 21, 9, 5).getTime() / 1000,
+    '{date_short_pretty} at {time}',
+    new Date(2026, 10, 21, 14, 30),
+    'en-US',
+  )
+  expect(shown.replaceAll('\u202f', ' ')).toBe('today at 9:05 AM')
+})
 
-test.each([
-  ['{date_short_pretty} at {time}', at(2026, 10, 21, 9, 5), 'today at 9:05 AM'],
-  ['{date_short_pretty}', at(2026, 10, 22), 'tomorrow'],
-  ['{time} {date_long_pretty}', at(2026, 11, 1, 6, 0), '6:00 AM Tuesday, December 1, 2026'],
-  ['{date_short}', at(2026, 10, 3), 'Nov 3, 2026'],
-  ['{date_num} {time_secs}', at(2026, 0, 2, 3, 4), '2026-01-02 3:04:00 AM'],
-  ['{unknown}', at(2026, 10, 21), '{unknown}'],
-])('the date %s', (format, seconds, expected) => {
-  expect(formatSlackDate(seconds, format, new Date(2026, 10, 21, 14, 30), 'en-US').replaceAll('\u202f', ' ')).toBe(expected)
+test('the page knows the buttons by the names that Lockkeeper gives them', () => {
+  const { approve, handOver } = cardButtons
+  expect(stageButtons).toEqual({ approve, handOver })
 })

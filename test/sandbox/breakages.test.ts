@@ -1,6 +1,4 @@
-import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createKeys } from '../../src/redis/key-names.ts'
 import { approveHeld } from '../journeys/world.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { ada, ben, chiara, ops } from './slack/slack-for-test.ts'
@@ -12,14 +10,15 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => sandbox?.close())
 afterEach(async () => {
-  for (const { id, kind } of (await breakages()).breakages) if (kind === 'switch') await use({ id, on: false })
+  // Some switches restart the bot, so only those are turned off that are on.
+  for (const { id, isOn } of (await breakages()).breakages) if (isOn) await use({ id, on: false })
 })
 
 interface Answer {
   ok: boolean
   error?: string
   said?: string
-  breakages: { id: string; kind: string; isOn?: boolean }[]
+  breakages: { id: string; isOn?: boolean }[]
 }
 
 const address = () => `${sandbox.url}/sandbox/breakages`
@@ -65,29 +64,29 @@ test('somebody moves the address of the newest open request, and after its appro
   expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move or an evacuation first.')
 })
 
-test('two hours later the window is open, so that a move which waited for it is done; and twice two hours later an open request has expired', async () => {
+test('two hours later a window is open and a freeze is over, so that what they held is done; and twice two hours later an open request has expired', async () => {
   const { slack, accountApi } = sandbox
+  // Two hours later, it ended ten minutes ago. What is not started within half an hour after its end is missed.
+  await slack.as(ben).command('/infra freeze for 110m because something looks wrong', { channel: ops })
+  await slack.until(() => slack.messages(ops).some(({ text }) => /Frozen\* by <@U0BEN00001> until (?!lifted)/.test(text)))
   await slack.as(ada).command('/infra ip move 203.0.113.100 vpn-1', { channel: ops })
   const card = await slack.until(() => slack.messages(ops).find(({ text }) => /203\.0\.113\.100.*needs approval/s.test(text)))
   const textOf = ({ ts }: { ts: string }) => slack.messages(ops).find((each) => each.ts === ts)?.text ?? ''
-  expect(card.text).toContain('Starts when the window “maintenance” opens')
   await approveHeld({ slack }, slack.as(ben), card)
-  await slack.until(() => /Approved\.\* Starts when the window/.test(textOf(card)))
+  await slack.until(() => /Approved\.\* Held by a freeze/.test(textOf(card)))
   const undecided = await requestMove(1)
   const writes = accountApi.journal.writes().length
 
-  const { said } = await use({ id: 'hours-later' })
-  expect(said).toBe('It is 2 hours later. Open requests that are older now: 2.')
-  await slack.until(() => /\*Done\*/.test(textOf(card)))
+  expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. Open requests that are older now: 2.')
+  await slack.until(() => /\*Done\*/.test(textOf(card)), { timeoutMs: 70_000 })
+  await slack.until(() => slack.messages(ops).some(({ text }) => text.includes('*The freeze is over.*')))
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
-  expect(textOf(undecided.card)).toContain('needs approval')
-
   await slack.until(() => slack.thread(ops, undecided.card.ts).some(({ text }) => /” needs approval/.test(text)))
 
   await use({ id: 'hours-later' })
   await slack.until(() => /expired/i.test(textOf(undecided.card)))
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
-}, 60_000)
+}, 180_000)
 
 test('thirty days later a key has ended, and another one is called for', async () => {
   const { slack, accountApi } = sandbox
@@ -106,22 +105,6 @@ test('thirty days later a key has ended, and another one is called for', async (
   const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
   await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
   expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])
-
-  // The form is filled with the key: one more press requests it.
-  const hands = slack.as(ada)
-  for (const [press, asked] of [
-    ['Extend…', /Extend API key ending.*needs approval/s],
-    ['Rotate…', /Rotate API key ending.*needs approval/s],
-  ] as const) {
-    const call = await slack.until(() => slack.thread(ops, threads[0] ?? '').find(({ text }) => /ends/.test(text)))
-    await hands.click(call, press)
-    await slack.until(() => hands.topView())
-    expect((await hands.submit()).errors).toBeUndefined()
-    const card = await slack.until(() => slack.messages(ops).find(({ text }) => asked.test(text)))
-    // Both are about the same key, so that one is open at a time.
-    await hands.click(card, 'Withdraw')
-    await slack.until(() => slack.messages(ops).find(({ ts, text }) => ts === card.ts && /\*Withdrawn\*/.test(text)))
-  }
 }, 90_000)
 
 test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
@@ -145,39 +128,6 @@ test('a server that goes down is proposed to be evacuated, and on again before t
   expect(shownOn()).toBe(before)
 })
 
-async function requestEvacuation() {
-  // The list that an earlier test has read is at most 10 s old.
-  const redis = new Redis(sandbox.redis.url)
-  await redis.del(createKeys(sandbox.redisPrefix).list('elasticIps').copy)
-  redis.disconnect()
-  await sandbox.slack.as(ada).command('/infra evacuate web-1 web-2', { channel: ops })
-  const card = await sandbox.slack.until(() =>
-    sandbox.slack.messages(ops).findLast(({ text }) => /Evacuate .*web-1.*\n<@\w+> needs approval/.test(text)),
-  )
-  return { card, cardNow: () => sandbox.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text ?? '' }
-}
-
-test('an evacuation ends in part if somebody moves an address, and the rest can be retried and moved back', async () => {
-  const { slack, accountApi } = sandbox
-  const before = accountApi.journal.writes().length
-  const { card, cardNow } = await requestEvacuation()
-  const { said } = await use({ id: 'moved-meanwhile' })
-  expect(said).toMatch(/^203\.0\.113\.16 is on [\w-]+ now\.$/)
-
-  await slack.as(ben).click(card, 'Approve')
-  await slack.until(() => /Partly done/.test(cardNow()))
-
-  expect(
-    accountApi.journal
-      .writes()
-      .slice(before)
-      .map(({ method }) => method),
-  ).toEqual(['PATCH', 'PATCH'])
-  expect(cardNow()).toMatch(/2 of 3 moved.*203\.0\.113\.16/s)
-  const buttons = JSON.stringify(slack.messages(ops).find(({ ts }) => ts === card.ts)?.blocks)
-  for (const button of ['Retry the rest', 'Move back']) expect(buttons).toContain(button)
-})
-
 test('Ben freezes all changes, and what was approved meanwhile is done once he lifts the freeze', async () => {
   const { slack, accountApi } = sandbox
   const writes = accountApi.journal.writes().length
@@ -194,21 +144,6 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What is due starts now.')
   await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
-
-test('a freeze until a time is over two hours later, and what it held is done', async () => {
-  const { slack } = sandbox
-  // Two hours later, it ended ten minutes ago. What is not started within half an hour after its end is missed.
-  await slack.as(ben).command('/infra freeze for 110m because something looks wrong', { channel: ops })
-  await slack.until(() => slack.messages(ops).some(({ text }) => /Frozen\* by <@U0BEN00001> until (?!lifted)/.test(text)))
-  const { card, cardNow } = await requestMove(3, chiara)
-  await approveHeld({ slack }, slack.as(ben), card)
-  await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
-
-  expect((await use({ id: 'hours-later' })).said).toMatch(/^It is 2 hours later\./)
-
-  await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''), { timeoutMs: 70_000 })
-  await slack.until(() => slack.messages(ops).some(({ text }) => text.includes('*The freeze is over.*')), { timeoutMs: 30_000 })
-}, 120_000)
 
 test('two people must approve', async () => {
   const { slack } = sandbox
@@ -263,7 +198,7 @@ test('everything starts over at the same addresses', async () => {
   world.moveBehindOurBack(elasticIp?.id ?? '', world.third(elasticIp?.id ?? '').id)
 
   expect((await use({ id: 'start-over' })).said).toMatch(/starts over/)
-  await expect.poll(() => sandbox.slack !== slack, { timeout: 50_000 }).toBe(true)
+  await expect.poll(() => sandbox.slack !== slack, { timeout: 120_000 }).toBe(true)
 
   expect(sandbox.url).toBe(url)
   expect(sandbox.machine).toEqual(machine)
@@ -272,4 +207,4 @@ test('everything starts over at the same addresses', async () => {
   expect(sandbox.slack.messages(ops)).toEqual([])
   expect(sandbox.accountApi.world.elasticIp(elasticIp?.id ?? '')?.serverId).toBe(web1)
   await requestMove(0)
-}, 60_000)
+}, 180_000)

@@ -8,7 +8,7 @@ import type { SlackOptions } from './slack.ts'
 import { startSlack } from './start-slack.ts'
 
 /** The library prints every refusal as an error. A test that expects one needs silence. */
-export const quietLogger: Logger = {
+const quietLogger: Logger = {
   debug: () => {},
   info: () => {},
   warn: () => {},
@@ -68,7 +68,6 @@ export async function startScriptedBot(script: Script = () => ({})) {
       }),
   }
 }
-export type ScriptedBot = Awaited<ReturnType<typeof startScriptedBot>>
 
 export const ada = 'U0ADA00001'
 export const ben = 'U0BEN00001'
