@@ -1,12 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { copyOfRepository, root } from '../given/copy-of-repository.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
-
-const root = join(import.meta.dirname, '../..')
 
 /** README, and every page in docs but the decisions, which have no commands to follow. */
 export const pages = ['README.md', ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
@@ -51,13 +49,7 @@ const patienceMs = 420_000
 
 /** Copies what a clone would have, with the changes that are not committed yet, and runs commands in it. */
 export function cleanCopy(variables: Record<string, string>) {
-  const folder = mkdtempSync(join(tmpdir(), 'lockkeeper-docs-'))
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  const files = listed.split('\0').filter((file) => file !== '' && existsSync(join(root, file)))
-  for (const file of files) cpSync(join(root, file), join(folder, file))
+  const folder = copyOfRepository('lockkeeper-docs-')
   const left: ChildProcess[] = []
 
   function start(commands: string) {

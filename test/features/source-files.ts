@@ -32,3 +32,13 @@ export function resolveImport(file: string, target: string): string {
 }
 
 export const isOf = (feature: string) => (file: string) => file.startsWith('features/') && nameOf(file.split('/')[1] ?? '') === feature
+
+/** Removes the line that imports a feature, and the line with its name. */
+export function withoutLines(text: string, feature: string): string {
+  const lines = text.split('\n')
+  const isImport = (line: string) =>
+    line.startsWith('import ') && [`'./${feature}.ts'`, `'./${feature}/`].some((target) => line.includes(target))
+  const names = lines.filter(isImport).flatMap((line) => /\{(.*)\}/.exec(line)?.[1]?.split(',') ?? [])
+  const isName = (line: string) => names.some((name) => line.trim() === `${name.trim()},`)
+  return lines.filter((line) => !isImport(line) && !isName(line)).join('\n')
+}

@@ -1,20 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { copyOfRepository, root } from '../given/copy-of-repository.ts'
 import { type Mutant, mutantsOf } from './mutate.ts'
 import { matching, topics } from './topics.ts'
 
@@ -47,7 +36,7 @@ if (chosen.some((topic) => !(topic in topics))) {
   process.exit(1)
 }
 
-const copy = copyOfRepository()
+const copy = copyToMutate()
 const importersOf = readImports()
 let running: ChildProcess | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
@@ -161,18 +150,11 @@ function readImports(): Map<string, string[]> {
   return importers
 }
 
-function copyOfRepository(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')))
-  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root(), encoding: 'utf8' })
-  const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root(), file)))
-  for (const file of files) cpSync(join(root(), file), join(folder, file), { recursive: true })
-  symlinkSync(join(root(), 'node_modules'), join(folder, 'node_modules'), 'junction')
+function copyToMutate(): string {
+  const folder = copyOfRepository('mutants-')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
   mkdirSync(join(folder, 'tmp'))
   return folder
-}
-
-function root(): string {
-  return resolve(import.meta.dirname, '../..')
 }
 
 function read(file: string): string {

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyOfRepository, root } from '../given/copy-of-repository.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
+import { list, specifier, withoutLines } from './source-files.ts'
+
+/** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
+const abilities: [string, RegExp][] = [
+  ['alerts', /\balerts?\b/i],
+  ['keys', /api-?key|\bkeys? (?:create|extend|rotate|revoke|list)/i],
+  ['machines', /\bmachines?\b/i],
+  ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b/i],
+  ['outside', /\boutside\b|WATCH_CHANGES/i],
+]
+
+/** They hold that pages, pictures and the manifest list exactly what there is. */
+const documents = ['test/docs/**', 'test/{manifest,pages,repository}.test.ts', 'test/scripts/**']
+
+/** It finds what nothing uses any more: names that are contracts, so that they stay in their lists until somebody deletes them. */
+const orphans = 'test/orphans.test.ts'
+
+interface Report {
+  testResults: {
+    name: string
+    status: string
+    message: string
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
+  }[]
+  numPassedTests: number
+}
+
+describe.each(abilities)('without %s', (ability, named) => {
+  let folder = ''
+  let ours: string[] = []
+
+  beforeAll(() => {
+    folder = copyOfRepository(`without-${ability}-`)
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    rmSync(join(folder, 'src/features', ability), { recursive: true })
+    const features = join(folder, 'src', list)
+    writeFileSync(features, withoutLines(readFileSync(features, 'utf8'), ability))
+    ours = testsOf(ability, named)
+    for (const file of ours) rmSync(join(folder, file))
+    rmSync(join(folder, 'test/features', ability), { recursive: true, force: true })
+    mkdirSync(join(folder, 'tmp'))
+  }, 120_000)
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+  /** Tests that name the ability, whatever imports it, and what imports that. */
+  function testsOf(ability: string, named: RegExp): string[] {
+    const files = globSync('test/**/*.ts', { cwd: folder }).filter((file) => file !== orphans)
+    const importsOf = (file: string) => [...read(file).matchAll(specifier)].map(([target]) => join(dirname(file), target))
+    const isOf = (path: string) => path.startsWith(`src/features/${ability}/`) || path.startsWith(`test/features/${ability}/`)
+    const gone = new Set(files.filter((file) => isOf(file) || (file.endsWith('.test.ts') && named.test(read(file)))))
+    for (let size = -1; size !== gone.size; ) {
+      size = gone.size
+      for (const file of files) if (importsOf(file).some((path) => isOf(path) || gone.has(path))) gone.add(file)
+    }
+    return [...gone]
+  }
+
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+
+  function run(...args: string[]): Promise<string> {
+    return new Promise((resolve) => {
+      const environment = { ...systemEnvironment(), TMPDIR: join(folder, 'tmp') }
+      execFile(process.execPath, args, { cwd: folder, env: environment, maxBuffer: 2 ** 28 }, (_, output) => resolve(output))
+    })
+  }
+
+  test('the rest compiles, with its tests', { timeout: 600_000 }, async () => {
+    const output = await run('node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false')
+    expect(output.split('\n').filter((line) => line.includes('error TS'))).toEqual([])
+  })
+
+  test('its tests pass, and only names that are contracts are left without a user', { timeout: 1_800_000 }, async () => {
+    const report = join(folder, 'report.json')
+    const without = documents.map((pattern) => `--exclude=${pattern}`)
+    await run('node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`, ...without)
+    expect(existsSync(report)).toBe(true)
+    const { testResults, numPassedTests } = JSON.parse(readFileSync(report, 'utf8')) as Report
+    const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
+      const file = name.slice(folder.length + 1)
+      const tests = assertionResults.filter((one) => one.status === 'failed')
+      if (tests.length === 0 && status === 'failed') return [{ file, test: '', message }]
+      return tests.map(({ fullName, failureMessages }) => ({ file, test: fullName, message: failureMessages.join('\n') }))
+    })
+    const left = failed.filter(({ file }) => file === orphans)
+    const names = left.flatMap(({ test: what, message }) =>
+      [...message.matchAll(/^\s*\+\s+"(.+)",?$/gm)].map(([, name]) => `${what}: ${name}`),
+    )
+    process.stdout.write(
+      `${JSON.stringify({ without: ability, testFilesGone: ours.length, passed: numPassedTests, left: names }, undefined, 1)}\n`,
+    )
+    expect(failed.filter(({ file }) => file !== orphans)).toEqual([])
+    expect(numPassedTests).toBeGreaterThan(500)
+  })
+})
