@@ -306,7 +306,7 @@ describe('the list', () => {
 
   test('shows the whole request although the words match only one of its entries, and links its message in the first column', async () => {
     const { rows, table } = await list(['approve', '<@U0BEN00001>', '203.0.113.10'])
-    expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
+    expect(texts(rows)).toMatch(/Done.*By: <@U0ADA00001> {2}· {2}Decision: approved by <@U0BEN00001>/s)
     expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${moveId}|Move 203.0.113.10: web-1 → web-2>`)
   })
 
