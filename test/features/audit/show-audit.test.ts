@@ -7,6 +7,7 @@ import { readFilter, showAudit } from '../../../src/features/audit/audit.ts'
 import { acts } from '../../../src/features/audit/entry-words.ts'
 import { listedRows, stepOf, storyRow } from '../../../src/features/audit/rows.ts'
 import { type Story, storyOf } from '../../../src/features/audit/stories.ts'
+import { cardButtons } from '../../../src/messages/button-ids.ts'
 import { steps } from '../../../src/record/steps.ts'
 import { createKeys } from '../../../src/redis/key-names.ts'
 import { hasTable } from '../../../src/slack/interactions.ts'
@@ -156,8 +157,9 @@ const otherSteps: Noted[] = [
 const refusedSteps: Noted[] = [
   refusedMove,
   { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
-  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'record-changed' }] },
-  { ...refusedMove, attempted: 'track' },
+  { ...refusedMove, attempted: 'request-reject', causes: [{ code: 'record-changed' }] },
+  ...['emergency', 'issue', 'track'].map((right) => ({ ...refusedMove, attempted: right })),
+  ...Object.values(cardButtons).map((id) => ({ ...refusedMove, attempted: id })),
   { ...refusedMove, attempted: 'break-glass', causes: [{ code: 'on-vacation', until: 'Monday' }] },
   { act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
   { act: 'refused', by: ben, attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
