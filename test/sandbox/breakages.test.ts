@@ -89,6 +89,13 @@ test('two hours later the window is open, so that a move which waited for it is 
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
 }, 60_000)
 
+test('of two skips at once, each lets two hours pass, and Lockkeeper runs after both', async () => {
+  const skips = await Promise.all([use({ id: 'hours-later' }), use({ id: 'hours-later' })])
+
+  expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(/^It is 2 hours later\./)))
+  expect(await sandbox.slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
+}, 60_000)
+
 test('thirty days later a key has ended, and another one is called for', async () => {
   const { slack, accountApi } = sandbox
   const threads: string[] = []
