@@ -219,7 +219,7 @@ test('a freeze until a time is over two hours later, and what it held is done', 
 
 test('two people must approve', async () => {
   const { slack } = sandbox
-  expect((await use({ id: 'two-approvals', on: true })).said).toContain('Every open request needs Ben and Chiara.')
+  expect((await use({ id: 'two-approvals', on: true })).said).toContain('Ben and Chiara must both approve')
   const { card, cardNow } = await requestMove(2, chiara)
   await slack.as(ben).click(card, 'Approve')
   await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))
