@@ -89,7 +89,7 @@ function deliveryKey(...parts: (string | undefined)[]): string {
 function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; answer: TrackedAnswer }>(
   app: App,
   given: Given,
-  { at, ack, slow = slowWords }: { at: string; ack: Acknowledge<unknown>; slow?: Mrkdwn },
+  { at, ack, slow = slowCommandWords }: { at: string; ack: Acknowledge<unknown>; slow?: Mrkdwn },
 ) {
   const { answer, origin, deliveryKey } = given
   return {
@@ -100,7 +100,7 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
     isFirst: isFirstDelivery(app, deliveryKey),
     acknowledge: () => ack(),
     interim: async () => {
-      if (!answer.given()) await answer.interim(notice(slow))
+      if (!answer.given()) await answer.interim(notice(origin.channelId ? slow : slowWords))
     },
     fail: (words: Mrkdwn) => answer.ephemeral(notice(words)),
   }
@@ -108,7 +108,11 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
 
 const slowWords = mrkdwn`Slower than usual. The result follows.`
 
-/** These words must stay true below the result, because an ephemeral message after a click can't be changed or deleted. */
+/**
+ * In a channel, the words must stay true below the result: Slack can't change or delete an ephemeral message after a click, and may not replace
+ * one after a command (bolt-js, issue 2287; bolt-python, issue 1268).
+ */
+const slowCommandWords = mrkdwn`Slower than usual. The result appears in this channel.`
 const slowClickWords = mrkdwn`Slower than usual. The message will show the result, or an answer will appear here.`
 
 function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['command'], ack: Acknowledge<unknown>) {
@@ -166,8 +170,7 @@ function readClick(app: App, payload: Payloads['block_actions'], ack: Acknowledg
     onHome: view?.type === 'home',
     view: view && clickedView(app, view),
   }
-  const slow = origin.channelId ? slowClickWords : slowWords
-  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, slow })
+  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, slow: slowClickWords })
   return { ...answered, pressed: click, refuseUnknown: refuseWith('out-of-date', outdatedButton) }
 }
 

@@ -150,11 +150,13 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone:
     }
   } catch (error) {
     const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
-    throw isUndone ? new StoreUnavailableError(error.message, error.code, 'Not approved') : error
+    throw isUndone ? new StoreUnavailableError(error.message, error.code, notApproved) : error
   } finally {
     if (click.onHome) await home.show(origin)
   }
 }
+
+const notApproved = "Not approved: Redis isn't responding. Try again in a minute."
 
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */
 type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>

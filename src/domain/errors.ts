@@ -46,13 +46,13 @@ export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
   /** The code of Redis' refusal, such as `NOPERM` or `OOM`. Undefined if no answer came. */
   readonly code: string | undefined
-  /** What was certainly not stored: `Not approved`. */
-  readonly undone: string | undefined
+  /** What people read if no answer came, where more is known than that: `Not approved: Redis isn't responding. …` */
+  readonly sentence: string | undefined
 
-  constructor(message: string, code?: string, undone?: string) {
+  constructor(message: string, code?: string, sentence?: string) {
     super(message)
     this.code = code
-    this.undone = undone
+    this.sentence = sentence
   }
 }
 

@@ -9,7 +9,7 @@ import { code, mrkdwn, nameWords } from '../slack/text.ts'
 /** A narrow screen shows the first columns only, so the server of an address comes before its status. */
 const columns: Columns<ElasticIp> = [
   { header: 'Address', cell: ({ address }) => code(address) },
-  { header: 'Server', cell: ({ server }) => server && nameWords(server.hostname ?? server.id), before: 'on ', absent: 'no server shown' },
+  { header: 'Server', cell: ({ server }) => (server ? nameWords(server.hostname ?? server.id) : 'none shown') },
   { header: 'Status', cell: (elasticIp) => (isBgp(elasticIp) ? `${elasticIp.status}, BGP` : elasticIp.status) },
   { header: 'Project', cell: ({ project }) => project?.name },
   { header: 'Site', cell: ({ site }) => slugOf(site) },

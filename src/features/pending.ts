@@ -23,18 +23,13 @@ interface Pending {
 /** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
 const columns: Columns<Pending> = [
   { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
-  { header: 'For you', cell: ({ canDecide }) => (canDecide ? 'you can approve it' : undefined), line: 2, ifAny: true },
-  { header: 'Scheduled', cell: ({ request }) => scheduleWords(request), line: 2, ifAny: true },
-  { header: 'Expires', cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)), before: 'until ', line: 2 },
-  {
-    header: 'Requested by',
-    cell: ({ request, isMine }) => (isMine ? mrkdwn`you` : mention(request.origin.userId)),
-    before: 'requested by ',
-    line: 2,
-  },
-  { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
-  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed} approvals` : undefined), line: 2 },
-  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason), before: 'Reason: ', line: 3 },
+  { header: 'You can approve', cell: ({ canDecide }) => (canDecide ? 'yes' : undefined) },
+  { header: 'Schedule', cell: ({ request }) => scheduleWords(request) },
+  { header: 'Expires', cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)) },
+  { header: 'Requested by', cell: ({ request, isMine }) => (isMine ? 'you' : mention(request.origin.userId)) },
+  { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId) },
+  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed}` : undefined) },
+  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason) },
 ]
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */

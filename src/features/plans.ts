@@ -3,7 +3,7 @@ import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, sitesInList, unlisted } from '../slack/listing.ts'
-import { type Cell, type Columns, type Details, detailsOf, idFact, itemRows } from '../slack/table.ts'
+import { type Cell, type Column, type Columns, type Details, detailsOf, itemRows } from '../slack/table.ts'
 import { code, containsWords, mrkdwn, searchText } from '../slack/text.ts'
 
 interface PlanQuery {
@@ -71,46 +71,37 @@ function stockOf(regions: PlanRegion[]): Pick<PlanOffer, 'inStock' | 'notInStock
 
 const [name, ...size]: Columns<Pick<PlanOffer, 'plan'>> = [
   { header: 'Plan', cell: ({ plan }) => plan.name },
-  { header: 'vCPU', cell: ({ plan }) => numberCell(plan.specs.vcpuCount), after: ' vCPU' },
-  { header: 'Memory (GiB)', cell: ({ plan }) => numberCell(plan.specs.memory), after: ' GiB memory' },
+  { header: 'vCPU', cell: ({ plan }) => numberCell(plan.specs.vcpuCount, String) },
+  { header: 'Memory', cell: ({ plan }) => numberCell(plan.specs.memory, (amount) => `${amount} GiB`) },
   { header: 'GPU', cell: ({ plan }) => gpu(plan) },
   { header: 'Disk', cell: ({ plan }) => disk(plan) },
 ]
 
 /** The price that sorts the list comes first, because a narrow screen shows the first columns only. */
 function planColumns(currency: string): Columns<PlanOffer> {
-  const amount = (value: number | undefined, per: 'h' | 'mo') =>
-    value === undefined ? undefined : { value, words: priceWords(value, currency, per) }
+  const priceCell = (price: number | undefined) => numberCell(price, (amount) => priceWords(amount, currency))
   return [
     name,
     {
       header: 'Per hour',
-      cell: ({ price }) => amount(price?.hour, 'h'),
-      absent: ({ price }) => (price?.month === undefined ? `no price in ${currency}` : undefined),
-      line: 2,
+      cell: ({ price }) => priceCell(price?.hour) ?? (price?.month === undefined ? `no price in ${currency}` : undefined),
     },
     ...size,
-    { header: 'Per month', cell: ({ price }) => amount(price?.month, 'mo'), line: 2 },
-    {
-      header: 'In stock',
-      cell: ({ inStock }) => inStock,
-      before: 'In stock: ',
-      absent: ({ notInStock }) => (notInStock === '' ? 'Sites unknown' : undefined),
-      line: 3,
-    },
-    { header: 'Not in stock', cell: ({ notInStock }) => notInStock, before: 'Not in stock: ', line: 3 },
+    { header: 'Per month', cell: ({ price }) => priceCell(price?.month) },
+    { header: 'In stock', cell: ({ inStock, notInStock }) => inStock || (notInStock ? undefined : 'unknown') },
+    { header: 'Not in stock', cell: ({ notInStock }) => notInStock },
   ]
 }
 
 const amounts = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
-/** `$0.007/h`, `EUR 5.11/mo`. Other currencies than the US dollar are shown by their code, because several share a symbol. */
-function priceWords(amount: number, currency: string, per: 'h' | 'mo'): string {
-  return `${currency === 'USD' ? '$' : `${currency} `}${amounts.format(amount)}/${per}`
+/** `$0.007`, `EUR 5.11`. Other currencies than the US dollar are shown by their code, because several share a symbol. */
+function priceWords(amount: number, currency: string): string {
+  return `${currency === 'USD' ? '$' : `${currency} `}${amounts.format(amount)}`
 }
 
-function numberCell(value: number | undefined): Cell {
-  return value === undefined ? undefined : { value, words: String(value) }
+function numberCell(value: number | undefined, wordsOf: (value: number) => string): Cell {
+  return value === undefined ? undefined : { value, words: wordsOf(value) }
 }
 
 /** The account API shows the memory of each GPU, and not how many a plan has. */
@@ -148,20 +139,26 @@ export function planListing(list: List<Plan>, typed: string[]): Listing {
 }
 
 export function planDetails(plan: Plan): Details {
-  const regions = plan.regions.map((region) => {
-    const { inStock, notInStock } = stockOf([region])
-    const stock = [inStock && `In stock: ${inStock}`, notInStock && `Not in stock: ${notInStock}`].filter(Boolean)
-    return { label: region.name ?? 'Region unknown', words: mrkdwn`${pricesWords(region.prices)}. ${stock.join('. ') || 'Sites unknown'}` }
-  })
-  const systems = { label: 'Operating systems', words: mrkdwn`${plan.operatingSystems.join(', ') || '–'}` }
-  const level = { label: 'Stock level', words: mrkdwn`${plan.stockLevel ?? '–'}` }
-  return { ...detailsOf({ plan }, [name, ...size], [level, ...regions, systems, idFact(plan.id)]), name: plan.name }
+  const regions = plan.regions.map((region) => ({ header: region.name ?? 'Region unknown', cell: () => regionWords(region) }))
+  const more: Column<Pick<PlanOffer, 'plan'>>[] = [
+    { header: 'Stock level', cell: () => plan.stockLevel },
+    ...regions,
+    { header: 'Operating systems', cell: () => plan.operatingSystems.join(', ') },
+    { header: 'Id', cell: () => code(plan.id) },
+  ]
+  return { ...detailsOf({ plan }, [name, ...size, ...more]), name: plan.name }
+}
+
+function regionWords(region: PlanRegion): string {
+  const { inStock, notInStock } = stockOf([region])
+  const stock = [inStock && `In stock: ${inStock}`, notInStock && `Not in stock: ${notInStock}`].filter(Boolean)
+  return `${pricesWords(region.prices)}. ${stock.join('. ') || 'Sites unknown'}`
 }
 
 function pricesWords(prices: PlanPrice[]): string {
   const parts = prices.flatMap(({ currency, hour, month }) => [
-    ...(hour === undefined ? [] : [priceWords(hour, currency, 'h')]),
-    ...(month === undefined ? [] : [priceWords(month, currency, 'mo')]),
+    ...(hour === undefined ? [] : [`${priceWords(hour, currency)}/h`]),
+    ...(month === undefined ? [] : [`${priceWords(month, currency)}/mo`]),
   ])
   return parts.length > 0 ? parts.join(', ') : 'no price'
 }

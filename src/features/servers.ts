@@ -5,8 +5,8 @@ import { inNaturalOrder } from '../domain/text.ts'
 import { thingList } from '../kit/list.ts'
 import { servers, slugOf, statusOf } from '../kit/things.ts'
 import { toUserMessage } from '../slack/errors.ts'
-import type { Columns } from '../slack/table.ts'
-import { code, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
+import type { Cell, Columns } from '../slack/table.ts'
+import { code, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
 
 type ElasticIpsRead = (List<ElasticIp> & { on: Map<string | undefined, ElasticIp[]> }) | { problem: string; old?: undefined }
 
@@ -15,17 +15,12 @@ const mostNamed = 20
 function columns(read: ElasticIpsRead): Columns<Server> {
   return [
     { header: 'Server', cell: ({ id, hostname }) => nameWords(hostname ?? id) },
-    { header: 'Status', cell: statusOf, absent: 'status unknown' },
+    { header: 'Status', cell: (server) => statusOf(server) ?? 'unknown' },
     { header: 'Site', cell: ({ site }) => slugOf(site) },
     { header: 'Project', cell: ({ project }) => project?.name },
-    {
-      header: 'Elastic IPs',
-      cell: (server) => elasticIpWords(elasticIpsOf(server, read)),
-      line: 2,
-      before: 'Elastic IPs: ',
-    },
-    { header: 'Address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4), line: 3, before: 'own address ' },
-    { header: 'Label', cell: ({ label }) => label && nameWords(label), line: 3, before: 'label ' },
+    { header: 'Elastic IPs', cell: (server) => elasticIpWords(server, read) },
+    { header: 'Own address', cell: ({ primaryIpv4 }) => primaryIpv4 && code(primaryIpv4) },
+    { header: 'Label', cell: ({ label }) => label && nameWords(label) },
   ]
 }
 
@@ -33,9 +28,9 @@ function elasticIpsOf({ id }: Server, read: ElasticIpsRead): ElasticIp[] {
   return 'on' in read ? (read.on.get(id) ?? []) : []
 }
 
-function elasticIpWords(elasticIps: ElasticIp[]): Mrkdwn | undefined {
-  if (elasticIps.length === 0) return undefined
-  const sorted = elasticIps.toSorted((a, b) => inNaturalOrder(a.address, b.address))
+function elasticIpWords(server: Server, read: ElasticIpsRead): Cell {
+  const sorted = elasticIpsOf(server, read).toSorted((a, b) => inNaturalOrder(a.address, b.address))
+  if (sorted.length === 0) return 'on' in read ? 'none shown' : undefined
   // An Elastic IP that is moving already names its target.
   const shown = sorted.map(({ address, status }) => (status === 'active' ? code(address) : mrkdwn`${code(address)} (${status})`))
   return someTexts(shown, mostNamed)

@@ -29,12 +29,12 @@ interface Right {
 /** A narrow screen shows the first columns only, so the answers come before the reasons. */
 const columns: Columns<Right> = [
   { header: 'Change', cell: ({ change }) => change },
-  { header: 'Request', cell: ({ requesting }) => requesting.answer, before: 'Request: ', line: 2 },
-  { header: 'Approve', cell: ({ approving }) => approving?.answer, before: 'Approve: ', line: 3 },
-  { header: 'Right to request', cell: ({ requesting }) => requesting.why, line: 2 },
-  { header: 'Right to approve', cell: ({ approving }) => approving?.why, line: 3 },
-  { header: 'Approvals', cell: ({ terms }) => terms, line: 3 },
-  { header: 'Starts', cell: ({ starts }) => starts, ifAny: true, before: 'Starts: ', line: 3 },
+  { header: 'Request', cell: ({ requesting }) => requesting.answer },
+  { header: 'Approve', cell: ({ approving }) => approving?.answer },
+  { header: 'Right to request', cell: ({ requesting }) => requesting.why },
+  { header: 'Right to approve', cell: ({ approving }) => approving?.why },
+  { header: 'Approvals', cell: ({ terms }) => terms },
+  { header: 'Starts', cell: ({ starts }) => starts },
   { header: 'Kind', cell: ({ kind }) => kind },
 ]
 
@@ -101,7 +101,7 @@ function termsOf({ approve, expiresMs, breakGlass, emergency }: PolicyRule, { ma
     ...(emergency ? [`${mayApprove ? 'your approval of requests of others' : 'an approval'} can pass windows and freezes`] : []),
   ]
   const inEmergency = urgent.length === 0 ? '' : `. In an emergency, ${urgent.join(', and ')}`
-  return `${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}${inEmergency}`
+  return `${needed} within ${formatDuration(expiresMs)}${inEmergency}`
 }
 
 export const whoAmI = listFeature({

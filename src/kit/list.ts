@@ -8,7 +8,7 @@ import { inNaturalOrder } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
-import { type Column, type Columns, type Details, detailsOf, idFact } from '../slack/table.ts'
+import { type Column, type Columns, type Details, detailsOf, idColumn } from '../slack/table.ts'
 import { link, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
 import type { OwnAbility } from './ability.ts'
 import { readBriefly, type Thing } from './thing.ts'
@@ -46,7 +46,8 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
   site(item: Item): string | undefined
   none: Mrkdwn
   notes?(beside: Beside): Mrkdwn[]
-  facts?(item: Item): Details['facts']
+  /** What only the details show. */
+  more?: Column<Item>[]
   /** Why no change of it is possible now, so that its details have no buttons. */
   whyFixed?(item: Item, beside: Beside): Mrkdwn | undefined
 }
@@ -57,6 +58,7 @@ const detailsMs = 10_000
 export function thingList<Item extends { id: string }, Beside extends MaybeOld = undefined>(declared: ThingList<Item, Beside>): OwnAbility {
   const { kind, thing, summary, examples, site, none } = declared
   const readBeside = (app: App) => declared.beside?.(app) as Promise<Beside>
+  const columnsOf = (beside: Beside, open: Column<Item>) => declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>
   const nameOf = (item: Item) => thing.nameOf(item) ?? item.id
   return listFeature({
     words: thing.listedBy,
@@ -76,7 +78,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         one: thing.one,
         many: thing.many,
         order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
-        columns: declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>,
+        columns: columnsOf(beside, open),
         details: {
           of: kind,
           placeholder: `Details of ${thing.a}`,
@@ -95,10 +97,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         if (!item) return undefined
         const why = declared.whyFixed?.(item, beside)
         return {
-          ...detailsOf(item, declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>, [
-            ...(declared.facts?.(item) ?? []),
-            idFact(id),
-          ]),
+          ...detailsOf(item, [...columnsOf(beside, open), ...(declared.more ?? []), idColumn]),
           name: nameOf(item),
           notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
           isFixed: why && true,
@@ -127,9 +126,6 @@ export async function openRequestColumn(app: App): Promise<Column<{ id: string }
   return {
     header: 'Open request',
     cell: ({ id }) => (about ? someTexts((about.get(id) ?? []).map(wordsOf), 3) : 'unknown'),
-    before: 'open request: ',
-    line: 3,
-    ifAny: true,
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { alertsRequester, isMachine, machineNameOf, type Origin } from '../domain/approval.ts'
 import { type Change, peopleIn, projectOf } from '../domain/change.ts'
-import { CheckFailed } from '../domain/errors.ts'
+import { CheckFailed, StoreUnavailableError } from '../domain/errors.ts'
 import {
   approvalsNeeded,
   endsProblem,
@@ -29,6 +29,7 @@ import {
   tooManyLately,
   tooManyUndecided,
 } from '../messages/submit-words.ts'
+import type { Delivered } from '../outbox/once.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
@@ -52,7 +53,12 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     )
   const dueInMs = firstDueMs(request, rule)
   const isNew = await record(app, requested, request, facts, dueInMs)
-  const shown = await deliver(app, request.id, 'card')
+  const shown = await deliver(app, request.id, 'card').catch((error: unknown): Delivered => {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    // The request is recorded, and its message may be posted. The outbox finds out when Redis is back.
+    app.errors.of('people')(error)
+    return { is: 'later' }
+  })
   if (shown.is === 'refused') {
     await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
     throw new Refusal('not-posted', refusedCard(shown.error))
@@ -197,6 +203,9 @@ async function namesFor({ directory }: App, { approve, mention: mentioned }: Pol
 /** Machines of the policy. Alerts have no limit, because many servers may fail at once. */
 const mostUndecidedOfMachine = 10
 
+const maybeRecorded =
+  "Lockkeeper's database (Redis) isn't responding. Your request may be recorded: look in the channel before you try again."
+
 /** Records the request. Returns false if a repeated delivery has done so. Throws a Refusal if others lock its resources, or its requester has or made too many requests. */
 async function record(
   app: App,
@@ -207,7 +216,11 @@ async function record(
 ): Promise<boolean> {
   const mostUndecided = machineNameOf(origin) === undefined ? app.config.openRequestsPerPerson : mostUndecidedOfMachine
   const isLimited = origin.userId !== alertsRequester
-  const created = await app.store.create(request, { dueInMs, whileExists, ...(isLimited && { mostUndecided }) })
+  const options = { dueInMs, whileExists, ...(isLimited && { mostUndecided }) }
+  const created = await app.store.create(request, options).catch((error: unknown) => {
+    const isUnknown = error instanceof StoreUnavailableError && error.code === undefined
+    throw isUnknown ? new StoreUnavailableError(error.message, undefined, maybeRecorded) : error
+  })
   if (created.outcome === 'gone') throw new Refusal('not-needed', mrkdwn`Not requested: what led to it has ended.`)
   if (created.outcome === 'busy')
     throw await busyRefusal(app, request, { locked: created.locked, subject: change.subject(facts), names: itemNamesOf(change, facts) })

@@ -120,8 +120,8 @@ function whyNotDone({ state, ending }: ItemView): Mrkdwn | undefined {
 const columns: Columns<ItemView> = [
   { header: 'Address', cell: ({ name }) => code(name) },
   { header: 'Outcome', cell: ({ state }) => states[state] },
-  { header: 'Took', cell: timeTaken, ifAny: true },
-  { header: 'Why', cell: whyNotDone, ifAny: true },
+  { header: 'Took', cell: timeTaken },
+  { header: 'Why', cell: whyNotDone },
 ]
 
 export function outcomeTable(items: ItemView[]): KnownBlock | undefined {

@@ -65,7 +65,7 @@ export function startField(metadata: string, entered: string | undefined): Known
   return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${where}. Leave empty to start at once.`)]
 }
 
-/** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet. */
+/** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet, or Redis could not note that. */
 export interface SubmitOutcome {
   is: 'posted' | 'card-delayed'
   requestId: string
@@ -80,7 +80,7 @@ export type Submit = (requested: RequestedChange) => Promise<SubmitOutcome>
 /** Where the requester does not see the request message. */
 export function submittedWords({ is, channelId, title }: SubmitOutcome): Mrkdwn {
   if (is === 'posted') return mrkdwn`Posted in ${channelMention(channelId)}: “${title}”.`
-  return mrkdwn`Recorded: “${title}”. Its message will appear in ${channelMention(channelId)}.`
+  return mrkdwn`Recorded: “${title}”. If its message isn't in ${channelMention(channelId)} yet, it will appear there.`
 }
 
 export function tooManyUndecided(most: number): Mrkdwn {

@@ -89,7 +89,7 @@ function redisWords(error: StoreUnavailableError): string {
   const effect = isInScript ? 'Your last step may be stored only in part.' : "Your last step wasn't stored and won't be carried out."
   const refusal = writeRefusalOf(error.code)
   const what = isMissingRight(error) ? "Lockkeeper's user" : refusal && `writes, because ${refusal.why}`
-  if (!what && error.undone) return `${error.undone}: Redis isn't responding. Try again in a minute.`
+  if (!what && error.sentence) return error.sentence
   return what
     ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell Lockkeeper's operators.`
     : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice."

@@ -130,18 +130,10 @@ export function choicesBlocks(choices: ItemChoices | undefined, name: string, st
   return actionsFor(name, 'details', [staticSelect({ actionId: detailsActionId(choices.of), placeholder: choices.placeholder, options })])
 }
 
-/** One column of a list, described once for the table, the item's text and its details. Addresses, ids and what a person typed are code. */
+/** One column of a list. Text and details show a cell as `Header: cell`, and leave it out if it is empty. Addresses, ids and what a person typed are code. */
 export interface Column<T> {
   header: string
   cell: (item: T) => Cell
-  /** Words around the cell in a text, where the header is missing: `2` is read as `2 vCPU` with `after: ' vCPU'`. */
-  before?: string
-  after?: string
-  /** Words in place of an empty cell in a text. Without them the text leaves it out. */
-  absent?: string | ((item: T) => string | undefined)
-  line?: 1 | 2 | 3
-  /** The table has this column only if one of its items has the cell, and the details of an item without it leave it out. */
-  ifAny?: true
 }
 
 /** The first column names the item, so it must differ from item to item. */
@@ -166,29 +158,15 @@ export function itemRows<T>(items: T[], { columns, details }: ItemRows<T>): Rows
   }
 }
 
-function tableOf<T>(items: T[], columns: Columns<T>): Table {
-  const shown = columns.filter(({ cell, ifAny }) => !ifAny || items.some((item) => cellWords(cell(item)) !== undefined))
+/** A narrow screen shows the first columns only, so a column without any words is left out. */
+function tableOf<T>(items: T[], [name, ...others]: Columns<T>): Table {
+  const shown = [name, ...others.filter(({ cell }) => items.some((item) => cellWords(cell(item))))]
   return { headers: shown.map(({ header }) => header), rows: items.map((item) => shown.map(({ cell }) => cell(item))) }
 }
 
-/** Shows an item as up to three lines of text: `*vm.small*  ·  2 vCPU  ·  4 GiB memory`. */
-function itemText<T>(item: T, [name, ...others]: Columns<T>): Mrkdwn {
-  const title = mrkdwn`*${cellWords(name.cell(item)) ?? 'no name'}*`
-  const lines = [1, 2, 3].map((line) => others.filter((column) => (column.line ?? 1) === line).flatMap((column) => wordsOf(item, column)))
-  return joinMrkdwn(
-    lines
-      .map((words, index) => (index === 0 ? [title, ...words] : words))
-      .filter((words) => words.length > 0)
-      .map((words) => joinMrkdwn(words, '  ·  ')),
-    '\n',
-  )
-}
-
-function wordsOf<T>(item: T, { cell, before = '', after = '', absent }: Column<T>): Mrkdwn[] {
-  const words = cellWords(cell(item))
-  if (words) return [mrkdwn`${before}${words}${after}`]
-  const instead = typeof absent === 'function' ? absent(item) : absent
-  return instead === undefined ? [] : [mrkdwn`${instead}`]
+function itemText<T>(item: T, columns: Columns<T>): Mrkdwn {
+  const { title, facts } = detailsOf(item, columns)
+  return joinMrkdwn([mrkdwn`*${title}*`, ...(facts.length > 0 ? [joinMrkdwn(facts.map(factWords), '  ·  ')] : [])], '\n')
 }
 
 export interface Details {
@@ -201,26 +179,26 @@ export interface Details {
   name: string
 }
 
-export function detailsOf<T>(item: T, columns: Columns<T>, more: Details['facts'] = []): Pick<Details, 'title' | 'facts'> {
-  const [name, ...others] = columns
-  const facts = others.flatMap(({ header, cell, ifAny }) => {
-    const words = cellWords(cell(item)) ?? (ifAny ? undefined : mrkdwn`–`)
+export function detailsOf<T>(item: T, [name, ...others]: Columns<T>): Pick<Details, 'title' | 'facts'> {
+  const facts = others.flatMap(({ header, cell }) => {
+    const words = cellWords(cell(item))
     return words ? [{ label: header, words }] : []
   })
-  return { title: cellWords(name.cell(item)) ?? mrkdwn`no name`, facts: [...facts, ...more] }
+  return { title: cellWords(name.cell(item)) ?? mrkdwn`no name`, facts }
+}
+
+function factWords({ label, words }: Details['facts'][number]): Mrkdwn {
+  return mrkdwn`${label}: ${words}`
 }
 
 /** Shows the details of an item, one fact on a line, with the buttons of its changes below. `name` is the name of the slash command. */
 export function detailsMessage({ title, facts, notes = [] }: Details, buttons: Button[], name: string): Message {
-  const heading = mrkdwn`*${title}*`
-  const lines = facts.map(({ label, words }) => mrkdwn`${label}: ${words}`)
-  const content = joinMrkdwn([heading, ...lines], '\n')
+  const content = joinMrkdwn([mrkdwn`*${title}*`, ...facts.map(factWords)], '\n')
   return message([...wholeSection(content), ...context(notes), ...actionsFor(name, 'changes', buttons)])
 }
 
-export function idFact(id: string): Details['facts'][number] {
-  return { label: 'Id', words: code(id) }
-}
+/** For details: in a list, the id would take the place of what tells the items apart. */
+export const idColumn: Column<{ id: string }> = { header: 'Id', cell: ({ id }) => code(id) }
 
 /** An item as a button names it: `text` is how a form shows it. */
 const ListedItem = z.object({ id: z.string(), text: z.string() })

@@ -120,7 +120,7 @@ describe('an answer', () => {
     ['does not replace the message that was clicked', true],
   ])('%s', async (_, isClick) => {
     const { answerTo, sent } = setUp()
-    const interim = notice(mrkdwn`Slower than usual. The result follows.`)
+    const interim = notice(mrkdwn`Slower than usual. The result appears in this channel.`)
     const given = answerTo({ origin, responseUrl, isClick })
 
     const saying = given.interim(interim)

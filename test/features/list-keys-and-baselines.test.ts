@@ -108,7 +108,7 @@ test('keys and baselines as people see them', async () => {
 test('what needs attention stands next to the name, where a phone shows it, and *For* is there only if a key is for somebody', () => {
   const headersOf = (key: ApiKey) => keyListing([key]).table?.headers.slice(0, 3)
 
-  expect(headersOf(keyMade(day))).toEqual(['Name', 'Needs attention', 'Token ends in'])
+  expect(headersOf(keyMade(day, { tokenLastSlice: 'x7Qz' }))).toEqual(['Name', 'Needs attention', 'Token ends in'])
   expect(headersOf(keyMade(day, { name: 'ci [U0ADA00001 0123456789ab]' }))).toEqual(['Name', 'Needs attention', 'For'])
 })
 
@@ -130,7 +130,7 @@ test('keys that should have ended come first, by their record, or by their name 
     ['tok_ending', { end: now - 60_000 }],
   ])
   const { rows } = apiKeyListing(wholeList(keys), [], { now, ends, ownLastSlice: '' })
-  const attention = (text: unknown) => /Needs attention: ([^\n]*)/.exec(String(text))?.[1]
+  const attention = (text: unknown) => /Needs attention: ([^·\n]*) {2}·/.exec(String(text))?.[1]
   expect(rows.map((row) => [/(?:old|lost-longer|lost|later|extended|stuck|ending)/.exec(String(row))?.[0], attention(row)])).toEqual([
     ['lost', 'should have ended on 20 Nov, no use shown'],
     ['lost-longer', 'should have ended on 4 Dec 2025, no use shown'],

@@ -128,9 +128,9 @@ describe('too many requests', () => {
 
 test('what people need most stands in the columns that a phone shows, and times are numbers that Slack sorts', async () => {
   const waiting = await pending(requestFor())
-  expect(waiting.table?.headers.slice(0, 2)).toEqual(['Request', 'For you'])
+  expect(waiting.table?.headers.slice(0, 2)).toEqual(['Request', 'You can approve'])
   const { table } = await moves([requestFor({ state: 'tracking', sentAt: now - 2 * minutes })])
-  expect(table?.headers).toEqual(['Move', 'State', 'Time', 'Ended', 'Requested by', 'Channel'])
+  expect(table?.headers).toEqual(['Move', 'State', 'Duration', 'Requested by', 'Channel'])
   expect(table?.rows[0]?.[2]).toMatchObject({ value: 2 * minutes })
 })
 

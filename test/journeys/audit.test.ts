@@ -26,15 +26,14 @@ test('a whole move is one row, with its steps on demand, and every entry is prin
 
   expect(steady(audit.text).split('\n')).toEqual([
     '*Audit: 1 result matching `eip_2BJYBkPZR5x1t` <@U0BEN00001>, newest first*',
-    '*[Move 203.0.113.10: web-1 → web-2]*  ·  Done  ·  (time)',
-    'by <@U0ADA00001>  ·  approved by <@U0BEN00001>',
-    '1 refused attempt',
+    '*[Move 203.0.113.10: web-1 → web-2]*',
+    'Outcome: Done  ·  When: (time)  ·  By: <@U0ADA00001>  ·  Decision: approved by <@U0BEN00001>  ·  Notes: 1 refused attempt',
     'Entries searched: all 6, back to (time).',
   ])
   expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toMatchInlineSnapshot(`
     "*“Move 203.0.113.10: web-1 → web-2”*
     Requested: <@U0ADA00001>, (time)  ·  setting \`APPROVERS\`
-    Refused: <@U0ADA00001> tried \`approve\` on this request, (time): they requested it themselves
+    Refused: <@U0ADA00001> tried to approve this request, (time): they requested it themselves
     Approved: <@U0BEN00001>, (time)  ·  setting \`APPROVERS\`: <!subteam^S0ONCALL01>
     Sent to the account: (time)
     Accepted by the account: (time)  ·  account API: move accepted (202)
@@ -75,7 +74,7 @@ test('why a press on Approve was refused is in the audit in words, and in one li
   const [{ requestId = '' } = {}] = await openRecords(world).audit()
   await world.ben.click(audit, 'Steps of a request', { choose: requestId })
   expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toContain(
-    `Refused: <@${people.chiara}> tried \`approve\` on this request, (time): the request was already decided, sent or ended`,
+    `Refused: <@${people.chiara}> tried to approve this request, (time): the request was already decided, sent or ended`,
   )
   const lines = world.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'refused')
   const said = { code: 'too-late', requestId, userId: people.chiara, at: 'click request-approve' }

@@ -139,7 +139,7 @@ describe('an evacuation', () => {
     expect(ends.map(({ act, item }) => `${act} ${item}`).toSorted()).toEqual(['fail eip_evac001', 'finish eip_evac002', 'void eip_evac000'])
     await world.ada.command('/infra audit 203.0.113.12', { channel: ops })
     const audit = await untilShown(slack, people.ada, /Audit:/)
-    expect(audit.text).toContain('|Evacuate web-1 → web-2 (3 Elastic IPs)>*  ·  Partly done, 1 of 3 moved')
+    expect(audit.text).toContain('|Evacuate web-1 → web-2 (3 Elastic IPs)>*\nOutcome: Partly done, 1 of 3 moved')
     await world.ada.click(audit, 'Steps of a request', { choose: (await records.all())[0]?.id ?? '' })
     const steps = (await untilShown(slack, people.ada, /Sending began/)).text.split('\n').filter((line) => /about/.test(line))
     expect(steps.toSorted().map((line) => line.replace(/:.*about/, ' about').slice(0, 70))).toEqual([

@@ -27,9 +27,12 @@ describe('a list', () => {
     expect(kindsOf(list)).toEqual(['data_table', 'actions'])
     expect(list.text).toMatchInlineSnapshot(`
       "*3 Elastic IPs matching \`fra\`*
-      *\`203.0.113.40\`*  ·  on edge-fra-1  ·  active  ·  Storefront  ·  FRA
-      *\`203.0.113.41\`*  ·  on edge-fra-2  ·  active  ·  Storefront  ·  FRA
-      *\`2001:db8:40:1::\`*  ·  on web-fra-1  ·  active  ·  Storefront  ·  FRA"
+      *\`203.0.113.40\`*
+      Server: edge-fra-1  ·  Status: active  ·  Project: Storefront  ·  Site: FRA
+      *\`203.0.113.41\`*
+      Server: edge-fra-2  ·  Status: active  ·  Project: Storefront  ·  Site: FRA
+      *\`2001:db8:40:1::\`*
+      Server: web-fra-1  ·  Status: active  ·  Project: Storefront  ·  Site: FRA"
     `)
   })
 

@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Requester } from '../../src/domain/approval.ts'
 import type { Change } from '../../src/domain/change.ts'
+import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import { isGenuine, type Request } from '../../src/domain/request.ts'
 import type { RequestedChange } from '../../src/domain/requested-change.ts'
 import { submit } from '../../src/life/submit.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { asRecorded, type NewRequest } from '../../src/record/store.ts'
-import { Refusal } from '../../src/slack/errors.ts'
+import { Refusal, toUserMessage } from '../../src/slack/errors.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp, noPolicy, notFrozen } from '../fake-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
@@ -28,10 +29,14 @@ interface Setup {
   mayRequest?: boolean
   /** A request that a new one undoes or repeats. */
   earlier?: Request
+  /** In place of recording it. */
+  create?: () => Promise<never>
 }
 
 /** Submits Ada's request, and records the calls in order. */
-function setUp({ mayRequest = true, earlier }: Setup = {}) {
+function setUp({ mayRequest = true, earlier, create }: Setup = {}) {
+  // Redis owes no message.
+  const { redis, keys } = connectTestRedis()
   const done: unknown[] = []
   const created: NewRequest[] = []
   const change: Change<{ id: string }, { id: string }> = {
@@ -59,10 +64,12 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
       find: async () => earlier,
       now: async () => requestedAt,
       lastChangesOf: async () => new Map(),
-      create: async (request: NewRequest) => {
-        created.push(request)
-        return { outcome: 'created', id: request.id }
-      },
+      create:
+        create ??
+        (async (request: NewRequest) => {
+          created.push(request)
+          return { outcome: 'created', id: request.id }
+        }),
     } as never,
     access: {
       gate: async (_: unknown, kind: string) => {
@@ -77,8 +84,9 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
       ruleOf: () => ruleFor(),
     } as never,
     ...notFrozen,
-    // Redis owes no message.
-    ...connectTestRedis(),
+    redis,
+    keys,
+    errors: { of: () => () => {} },
     queues: { wake: async () => {} },
     directory: { names: async () => new Map() },
     slack: {
@@ -99,6 +107,7 @@ function setUp({ mayRequest = true, earlier }: Setup = {}) {
     requested,
     done,
     created,
+    redis,
   }
 }
 
@@ -145,6 +154,27 @@ describe('a request', () => {
       'Not requested: a reason can have up to 500 characters. This one has 501.',
     )
     expect(created).toEqual([])
+  })
+
+  test('that Redis may have recorded says so, and one that it refused does not', async () => {
+    const refusedWith = async (code?: string) => {
+      const { submit, requested } = setUp({ create: async () => Promise.reject(new StoreUnavailableError('Redis: no answer', code)) })
+      return toUserMessage(await submit(requested).catch((error: unknown) => error))
+    }
+
+    expect(await refusedWith()).toBe(
+      "Lockkeeper's database (Redis) isn't responding. Your request may be recorded: look in the channel before you try again.",
+    )
+    expect(await refusedWith('OOM')).toMatch(/Your last step wasn't stored/)
+  })
+
+  test('whose message was sent while Redis went away is recorded, and its outbox finds out about the message', async () => {
+    const { submit, requested, redis } = setUp()
+    redis.disconnect()
+
+    const { is, isNew } = await submit(requested)
+
+    expect({ is, isNew }).toEqual({ is: 'card-delayed', isNew: true })
   })
 
   test.each(['undoes', 'repeats'] as const)('names the request that it %s, signed with everything else', async (how) => {

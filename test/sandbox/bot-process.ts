@@ -89,7 +89,9 @@ export function createBotProcess({ env, opsPort, onLine, onEnd }: BotProcessOpti
     try {
       await untilReady(child, `http://127.0.0.1:${opsPort}/readyz`)
     } catch (error) {
-      await kill('SIGKILL')
+      // Another start may have followed meanwhile, and its bot stays.
+      if (bot === child) bot = undefined
+      await endChild(child, 'SIGKILL')
       await Promise.all(written)
       throw new Error(`The bot did not start. ${(error as Error).message}\n${lines.slice(from).join('\n')}`)
     }

@@ -88,6 +88,13 @@ test('two hours later a window is open and a freeze is over, so that what they h
   expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
 }, 180_000)
 
+test('of two skips at once, each lets two hours pass, and Lockkeeper runs after both', async () => {
+  const skips = await Promise.all([use({ id: 'hours-later' }), use({ id: 'hours-later' })])
+
+  expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(/^It is 2 hours later\./)))
+  expect(await sandbox.slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
+}, 60_000)
+
 test('thirty days later a key has ended, and another one is called for', async () => {
   const { slack, accountApi } = sandbox
   const threads: string[] = []
@@ -147,7 +154,7 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
 
 test('two people must approve', async () => {
   const { slack } = sandbox
-  expect((await use({ id: 'two-approvals', on: true })).said).toContain('Every open request needs Ben and Chiara.')
+  expect((await use({ id: 'two-approvals', on: true })).said).toContain('Ben and Chiara must both approve')
   const { card, cardNow } = await requestMove(2, chiara)
   await slack.as(ben).click(card, 'Approve')
   await slack.until(() => slack.ephemerals(ben).some(({ text }) => text.includes('Approved (1 of 2). One more needed.')))

@@ -202,7 +202,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
-      effect: 'Assigns an Elastic IP of the newest open move or evacuation to a third server, without Lockkeeper.',
+      effect: 'Moves an Elastic IP of the newest open request to a third server, without Lockkeeper.',
       kind: 'act',
       verb: 'Move it',
       run: () => moveMeanwhile(around),
@@ -210,7 +210,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'machine-asks',
       name: 'A CI job',
-      effect: 'It requests to move an Elastic IP of Storefront. People approve it in #ops.',
+      effect: 'A CI job requests to move an Elastic IP of the project Storefront. Approve it as Ben or Chiara in #ops.',
       kind: 'act',
       verb: 'Request',
       run: () => askAsMachine(around),
@@ -218,7 +218,8 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'hours-later',
       name: 'Two hours later',
-      effect: 'Two hours pass for everything, and Lockkeeper restarts. It reminds of a request that waits, which expires two hours later.',
+      effect:
+        'Two hours pass, and Lockkeeper restarts. It reminds the approvers of an open request. After two more hours, the request expires.',
       kind: 'act',
       verb: 'Skip 2 hours',
       run: () => skipHours(around),
@@ -227,7 +228,7 @@ export function createBreakages(around: Around): Breakage[] {
       id: 'days-later',
       name: 'Thirty days later',
       effect:
-        'Makes keys that end 30 days older, and all that is open, and restarts Lockkeeper. Within 20 seconds, a key for 35 days is called for, and after a second press it ends.',
+        'Thirty days pass, and Lockkeeper restarts. Within 20 seconds, it reminds the owner of a key for 35 days. After a second press, it deletes the key.',
       kind: 'act',
       verb: 'Skip 30 days',
       run: () => skipDays(around),
@@ -235,7 +236,7 @@ export function createBreakages(around: Around): Breakage[] {
     {
       id: 'start-over',
       name: 'Start over',
-      effect: 'Everything is as it was at the beginning: the account, Slack, Redis and Lockkeeper.',
+      effect: 'Resets the account, Slack, Redis and Lockkeeper.',
       kind: 'act',
       verb: 'Start over',
       run: async () => {
@@ -253,7 +254,7 @@ function twoApprovals({ requireApprovals }: Around): Breakage {
   return {
     id: 'two-approvals',
     name: 'Two people must approve',
-    effect: 'The policy requires the approvals of Ben and of Chiara for every change, and Lockkeeper restarts.',
+    effect: 'Every change needs two approvals: those of Ben and Chiara. Lockkeeper restarts.',
     kind: 'switch',
     get isOn() {
       return isOn
@@ -262,8 +263,8 @@ function twoApprovals({ requireApprovals }: Around): Breakage {
       isOn = on
       await requireApprovals(on ? 2 : 1)
       return on
-        ? 'Every open request needs Ben and Chiara. Its message says so after the first approval.'
-        : 'Every open request needs one approval.'
+        ? 'Ben and Chiara must both approve, also what is open. A request message says so after the first approval.'
+        : 'One approval is enough again.'
     },
   }
 }
@@ -304,7 +305,7 @@ function serverDown(around: Around): Breakage {
     else world.reviveServer(id)
     const refused = await sendAlert(around, startsAt, on ? undefined : new Date())
     const now = `${downHostname} is ${on ? 'off' : 'on again'}`
-    if (refused) return `${now}, but Lockkeeper didn't take the alert: ${refused}.`
+    if (refused) return `${now}, but Lockkeeper didn't accept the alert: ${refused}.`
     return on
       ? `${now}, and Alertmanager has sent its alert to Lockkeeper. See #ops.`
       : `${now}, and Alertmanager has told Lockkeeper that the alert resolved.`

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { unlessAborted } from '../../src/domain/within.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { elasticIp, elasticIps } from './account-api/data.ts'
 import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
@@ -33,6 +34,9 @@ const shippedLimits = { INFRA_READS_PER_MINUTE: '60', INFRA_WRITES_PER_MINUTE: '
 const policyText = readFileSync(new URL('./policy.yml', import.meta.url), 'utf8')
 
 const hourMs = 3_600_000
+
+/** How long the bot stays down at most, in ms, while its data is changed. Without an answer of Redis, it would never start again. */
+const longestDownMs = 20_000
 const timeOfDay = (ms: number) => new Date(ms).toISOString().slice(11, 16)
 
 /** The policy with a window of four hours each day. `approvals`: how many people must approve. */
@@ -153,19 +157,28 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
       ...options.env,
     }
     const bot = createBotProcess({ opsPort, onLine: options.botOutput, onEnd: options.botEnded, env })
-    closing.push(() => bot.kill('SIGTERM'))
+    let restarting = Promise.resolve()
+    closing.push(async () => {
+      await restarting
+      await bot.kill('SIGTERM')
+    })
     await bot.start()
     const requests = openStoredRequests({ ...env, REDIS_URL: redis.url })
     closing.push(async () => requests.close())
     const alerts = { url: `http://127.0.0.1:${alertsPort}/alerts/alertmanager`, token: alertsToken }
     const machine = { url: `http://127.0.0.1:${machinesPort}`, token: machineToken }
-    /** Restarts the bot with the policy as it is then. */
-    async function restart(whileDown: () => Promise<void> = async () => {}): Promise<void> {
+    /** Restarts the bot with the policy as it is then, after the restarts before it: two at once would end each other's bot. */
+    function restart(whileDown: () => Promise<void> = async () => {}): Promise<void> {
+      const turn = restarting.then(() => restartNow(whileDown))
+      restarting = turn.catch(() => {})
+      return turn
+    }
+    async function restartNow(whileDown: () => Promise<void>): Promise<void> {
       outage.turn(false)
       await bot.kill('SIGTERM')
       await writeFile(policyFile, policyWith(opensAt, approvals))
       try {
-        await whileDown()
+        await unlessAborted(AbortSignal.timeout(longestDownMs), whileDown())
       } finally {
         await bot.start()
       }

@@ -121,7 +121,27 @@ export function whyRefused({ causes = [] }: AuditEntry): Mrkdwn[] {
   return words.length > 0 ? [joinMrkdwn(words, '; ')] : []
 }
 
-/** Says what somebody tried: `to use ip move`, `approve on this request`. */
+/** What people try on a request, by the names of its buttons and of the rights that they need. */
+const attempts: Record<string, string> = {
+  decide: 'decide on …',
+  approve: 'approve …',
+  emergency: 'approve … in an emergency',
+  'break-glass': 'approve … alone (break-glass)',
+  reject: 'reject …',
+  withdraw: 'withdraw …',
+  'start-now': 'start … now',
+  issue: 'create the key of …',
+  'hand-over': 'create the key of …',
+  track: 'stop or resume tracking …',
+  'stop-tracking': 'stop tracking …',
+  'track-again': 'track … again',
+  again: 'repeat …',
+  retry: 'retry the rest of …',
+  reverse: 'undo …',
+  details: 'see the details of …',
+}
+
+/** Says what somebody tried: `to use ip move`, `to approve this request`. */
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
@@ -129,7 +149,9 @@ export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject
   if (attempted === 'freeze' || attempted === 'unfreeze') return mrkdwn`to ${attempted} changes`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? 'a request' : own === subject ? 'this request' : quotation(own)
-  return mrkdwn`${code(nameOfButton(attempted) ?? 'something')} on ${what}`
+  const name = nameOfButton(attempted) ?? 'something'
+  const [before, after = ''] = Object.hasOwn(attempts, name) ? (attempts[name] ?? '').split('…') : [mrkdwn`use ${code(name)} on `]
+  return mrkdwn`to ${before ?? ''}${what}${after}`
 }
 
 const reasons = {

@@ -50,9 +50,9 @@ const columns: Columns<AuditRow> = [
   { header: 'Change', cell: ({ what }) => what },
   { header: 'Outcome', cell: ({ outcome }) => outcome },
   { header: 'When', cell: ({ at }) => (at === undefined ? undefined : dateTime(at)) },
-  { header: 'By', cell: ({ by }) => by, before: 'by ', line: 2 },
-  { header: 'Decision', cell: ({ decision }) => decision, line: 2 },
-  { header: 'Notes', cell: ({ notes }) => notes, line: 3 },
+  { header: 'By', cell: ({ by }) => by },
+  { header: 'Decision', cell: ({ decision }) => decision },
+  { header: 'Notes', cell: ({ notes }) => notes },
 ]
 
 export function listedRows(rows: AuditRow[]): Rows {

@@ -7,7 +7,7 @@ import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
 import { listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
 import { filteredListing, type Listing } from '../../slack/listing.ts'
-import { type Column, type Columns, type Details, detailsOf, idFact } from '../../slack/table.ts'
+import { type Column, type Columns, type Details, detailsOf, idColumn } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import { knownEnds } from './ends.ts'
 
@@ -22,22 +22,26 @@ interface ListedKey extends ApiKey {
 /** A narrow screen shows the first columns only. */
 const columns: Columns<ListedKey> = [
   { header: 'Name', cell: nameOf },
-  { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', '), before: 'Needs attention: ', line: 3 },
+  { header: 'Needs attention', cell: ({ remarks }) => remarks.join(', ') },
   {
     header: 'For',
     cell: (key) => {
       const by = requesterOfKey(key)
       return by && mention(by)
     },
-    before: 'for ',
-    ifAny: true,
   },
-  { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)), before: 'until ', ifAny: true },
-  { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice), before: 'ends in ' },
-  { header: 'Access', cell: access, absent: 'access unknown', line: 2 },
-  { header: 'From', cell: origins, before: 'from ', absent: 'allowed addresses unknown', line: 2 },
-  { header: 'Last used', cell: lastUsed, before: 'last used: ', line: 2 },
-  { header: 'Owner', cell: ({ user }) => user?.email ?? user?.id, before: 'owner ', absent: 'owner unknown', line: 2 },
+  { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)) },
+  { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice) },
+  { header: 'Access', cell: access },
+  { header: 'Usable from', cell: origins },
+  { header: 'Last used', cell: lastUsed },
+  { header: 'Owner', cell: ({ user }) => user?.email ?? user?.id ?? 'unknown' },
+]
+
+/** What only the details show. */
+const more: Column<ListedKey>[] = [
+  { header: 'Created', cell: ({ createdAt }) => (createdAt === undefined ? undefined : dateTime(Date.parse(createdAt))) },
+  { header: 'Full name', cell: ({ name }) => name },
 ]
 
 interface Reading {
@@ -73,11 +77,9 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
 }
 
 function apiKeyDetails(key: ApiKey, reading: Reading): Details {
-  const created = key.createdAt === undefined ? [] : [{ label: 'Created', words: dateTime(Date.parse(key.createdAt)) }]
-  const more = [...created, { label: 'Full name', words: mrkdwn`${key.name ?? '–'}` }, idFact(key.id)]
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
-    ...detailsOf(listed(key, reading), columnsOf(reading), more),
+    ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
     name: nameOf(key),
     ...(isOwnKey(key, reading) && { isFixed: true, notes: [own] }),
   }
@@ -110,12 +112,12 @@ function choiceOf(key: ApiKey): string {
   return `${nameOf(key)}${key.tokenLastSlice === undefined ? '' : ` (ends in ${key.tokenLastSlice})`}`
 }
 
-function access({ readOnly }: ApiKey): string | undefined {
-  return readOnly === undefined ? undefined : readOnly ? 'read-only' : 'full access'
+function access({ readOnly }: ApiKey): string {
+  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only' : 'full access'
 }
 
-function origins({ allowedIps }: ApiKey): Mrkdwn | undefined {
-  if (allowedIps === undefined) return undefined
+function origins({ allowedIps }: ApiKey): Mrkdwn {
+  if (allowedIps === undefined) return mrkdwn`unknown`
   return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
 }
 

@@ -24,11 +24,11 @@ function columnsAt(now: number): Columns<ListedMove> {
   return [
     // A narrow screen shows the first columns only.
     { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
-    { header: 'State', cell: stateOf, line: 2 },
-    { header: 'Time', cell: ({ request }) => timeOf(request, now), line: 2 },
-    { header: 'Ended', cell: ({ request }) => endOf(request), line: 2 },
-    { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId), before: 'requested by ', line: 2 },
-    { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId), before: 'in ', line: 2 },
+    { header: 'State', cell: stateOf },
+    { header: 'Duration', cell: ({ request }) => timeOf(request, now) },
+    { header: 'Ended', cell: ({ request }) => endOf(request) },
+    { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId) },
+    { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId) },
   ]
 }
 
@@ -37,7 +37,7 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
   const schedule = scheduleWords(request)
   if (schedule) return schedule
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
-  if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`status unknown: the account API doesn't answer`
+  if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`unknown (the account API doesn't answer)`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }

@@ -7,6 +7,7 @@ import { readFilter, showAudit } from '../../../src/features/audit/audit.ts'
 import { acts } from '../../../src/features/audit/entry-words.ts'
 import { listedRows, stepOf, storyRow } from '../../../src/features/audit/rows.ts'
 import { type Story, storyOf } from '../../../src/features/audit/stories.ts'
+import { cardButtons } from '../../../src/messages/button-ids.ts'
 import { steps } from '../../../src/record/steps.ts'
 import { createKeys } from '../../../src/redis/key-names.ts'
 import { hasTable } from '../../../src/slack/interactions.ts'
@@ -156,8 +157,9 @@ const otherSteps: Noted[] = [
 const refusedSteps: Noted[] = [
   refusedMove,
   { ...refusedMove, attempted: 'request-approve', causes: [{ code: 'stale-card' }] },
-  { ...refusedMove, attempted: 'request-reject-form', causes: [{ code: 'record-changed' }] },
-  { ...refusedMove, attempted: 'track' },
+  { ...refusedMove, attempted: 'request-reject', causes: [{ code: 'record-changed' }] },
+  ...['emergency', 'issue', 'track'].map((right) => ({ ...refusedMove, attempted: right })),
+  ...Object.values(cardButtons).map((id) => ({ ...refusedMove, attempted: id })),
   { ...refusedMove, attempted: 'break-glass', causes: [{ code: 'on-vacation', until: 'Monday' }] },
   { act: 'refused', by: ada, attempted: 'withdraw', causes: [{ code: 'only-requester-may-withdraw', requester: ben }] },
   { act: 'refused', by: ben, attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
@@ -306,7 +308,7 @@ describe('the list', () => {
 
   test('shows the whole request although the words match only one of its entries, and links its message in the first column', async () => {
     const { rows, table } = await list(['approve', '<@U0BEN00001>', '203.0.113.10'])
-    expect(texts(rows)).toMatch(/Done.*by <@U0ADA00001> {2}· {2}approved by <@U0BEN00001>/s)
+    expect(texts(rows)).toMatch(/Done.*By: <@U0ADA00001> {2}· {2}Decision: approved by <@U0BEN00001>/s)
     expect(String(table?.rows[0]?.[0])).toBe(`<https://nimbus.slack.com/archives/${moveId}|Move 203.0.113.10: web-1 → web-2>`)
   })
 
