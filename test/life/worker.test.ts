@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { reconcile as reconcileRequest } from '../../src/life/reconcile.ts'
+import { reconcile as reconcileRequest } from '../../src/life/waiting.ts'
 import { createWorker, type Work } from '../../src/life/worker.ts'
 import type { createStore } from '../../src/record/store.ts'
 import { createQueues } from '../../src/redis/queues.ts'

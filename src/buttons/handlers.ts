@@ -20,7 +20,7 @@ import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
-import { approveForm, emergencyForm, openReject, submitApprove, submitBreakGlass, submitReject } from './decision-forms.ts'
+import { approveForm, emergencyForm, openReject, submitApprove, submitBreakGlass, submitReject } from './request-buttons.ts'
 import type { Home } from './home.ts'
 import { requestOfClick } from './request-of-click.ts'
 
