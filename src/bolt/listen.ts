@@ -5,27 +5,11 @@ import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { noticeView } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
-import {
-  type Click,
-  type FormHandler,
-  type Handler,
-  handlerOf,
-  type InteractionHandlers,
-  type Shortcut,
-  type SlashCommand,
-} from '../slack/interactions.ts'
-import { type Received, readMetadata } from '../slack/payloads.ts'
+import type { FormHandler, Opening } from '../slack/interactions.ts'
+import type { Received } from '../slack/payloads.ts'
 import { explain } from './errors.ts'
 import { openForm } from './open-forms.ts'
-import {
-  type Handlers,
-  hasToken,
-  type Interaction,
-  type OptionsInteraction,
-  readInteraction,
-  type SubmissionInteraction,
-  tokenAdvice,
-} from './read-interactions.ts'
+import { type Handlers, type Interaction, readInteraction } from './read-interactions.ts'
 
 /** Slack waits 3 s for an answer. If the work takes longer than this, people get an interim answer. */
 const interimAfterMs = 2_000
@@ -37,24 +21,16 @@ const acknowledgeWithinMs = 100
 export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   const underway = new Set<Promise<void>>()
 
-  bolt.use(async ({ context, next, ...args }) => {
+  // Bolt walks through all its listeners for each payload. It has this one, because what reads a payload also finds its handler.
+  bolt.use(async ({ context, ...args }) => {
     const { kind } = context.received as Received
     if (kind !== 'command' && kind !== 'app_home_opened') noteReceived(app, kind === 'block_suggestion' ? 'options' : 'click')
     const interaction = readInteraction(app, handlers, context.received, 'ack' in args ? (args.ack as AckFn<unknown>) : async () => {})
     if (!interaction) return
-    context.interaction = interaction
-    const work = inLane('person', () => receive(app, interaction, next), { userId: interaction.origin.userId })
+    const work = inLane('person', () => receive(app, interaction), { userId: interaction.origin.userId })
     underway.add(work)
     await work.finally(() => underway.delete(work))
   })
-
-  // Bolt walks through all its listeners for each payload, so it has one for each kind, which finds the handler by its id.
-  bolt.command(/^\//, ({ context: { interaction } }) => handle(app, interaction, interaction.handler))
-  bolt.action({}, ({ context: { interaction } }) => handle(app, interaction, handlerOf(handlers.clicks, interaction.given.actionId)))
-  bolt.shortcut({}, ({ context: { interaction } }) => handle(app, interaction, handlerOf(handlers.shortcuts, interaction.given.callbackId)))
-  bolt.view({}, ({ context: { interaction } }) => submitForm(interaction, handlerOf(handlers.submissions, interaction.given.callbackId)))
-  bolt.options({}, ({ context: { interaction } }) => loadOptions(interaction, handlerOf(handlers.options, interaction.given.actionId)))
-  bolt.event('app_home_opened', ({ context: { interaction } }) => handlers.home(interaction.origin))
 
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
@@ -63,9 +39,9 @@ export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   return { settle }
 }
 
-/** Middleware: acknowledges, drops a second delivery, authorizes, and answers in time, also errors. */
-async function receive(app: App, interaction: Interaction, next: () => Promise<void>): Promise<void> {
-  const { isFirst, origin, at, pressed } = interaction
+/** Acknowledges, drops a second delivery, authorizes, runs the handler or opens its form, and answers in time, also errors. */
+async function receive(app: App, interaction: Interaction): Promise<void> {
+  const { isFirst, origin, at, pressed, handler, given } = interaction
   const late = setTimeout(() => {
     interaction.interim().catch((error: unknown) => app.errors.of('slack')(error))
   }, interimAfterMs)
@@ -76,7 +52,9 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
     }
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
     await app.access.authorize(origin, { to: 'read', what: at, pressed })
-    await next()
+    if (typeof handler === 'object') return await openFirst(app, interaction, handler)
+    const result = await handler(given)
+    await interaction.reply?.(result)
   } catch (error) {
     await interaction.fail(await explain(app, error, interaction))
   } finally {
@@ -84,14 +62,9 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
   }
 }
 
-async function handle<Given extends SlashCommand | Click | Shortcut>(
-  app: App,
-  interaction: Interaction<Given>,
-  handler: Handler<Given> | FormHandler<Given> | undefined,
-): Promise<void> {
-  const { given } = interaction
-  if (!handler) return interaction.refuseUnknown()
-  if (typeof handler === 'function') return handler(given)
+/** Opens a form before it is known whether the person may use it. */
+async function openFirst(app: App, interaction: Interaction, handler: FormHandler<Opening>): Promise<void> {
+  const given: Opening = interaction.given
   const form = await openForm(app, given.triggerId, await handler.form(given))
   try {
     await handler.allow(given)
@@ -104,23 +77,6 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   interaction.answer?.elsewhere()
   const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await explain(app, error, interaction)))
   if (filled) await form.replace(filled)
-}
-
-async function submitForm(
-  interaction: SubmissionInteraction,
-  submit: InteractionHandlers['submissions'][string] | undefined,
-): Promise<void> {
-  const { given, reply } = interaction
-  if (!submit || readMetadata(given.metadata) === undefined) return interaction.refuseUnknown()
-  const withToken = Object.keys(given.values).find((blockId) => hasToken(given.values[blockId] ?? ''))
-  if (withToken === undefined) return reply(await submit(given))
-  await reply({ is: 'refused', problems: { [withToken]: tokenAdvice }, again: noticeView })
-}
-
-async function loadOptions(interaction: OptionsInteraction, load: InteractionHandlers['options'][string] | undefined): Promise<void> {
-  if (!load) return interaction.refuseUnknown()
-  if (hasToken(interaction.given.typed)) throw new Refusal('token-typed', tokenAdvice)
-  await interaction.reply(await load(interaction.given))
 }
 
 /** Interactions that Slack sends to separate addresses. One address can work while the other does not. */

@@ -10,15 +10,20 @@ import { commandOf, notice, noticeView } from '../slack/blocks.ts'
 import { type Command, longestCommand } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { fit } from '../slack/fit.ts'
-import type {
-  Choices,
-  Click,
-  ClickedView,
-  InteractionHandlers,
-  OptionsQuery,
-  Shortcut,
-  Submission,
-  SubmissionAnswer,
+import {
+  type Choices,
+  type Click,
+  type ClickedView,
+  type FormHandler,
+  type Handler,
+  handlerOf,
+  type InteractionHandlers,
+  type Opening,
+  type OptionsQuery,
+  type Shortcut,
+  type SlashCommand,
+  type Submission,
+  type SubmissionAnswer,
 } from '../slack/interactions.ts'
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from '../slack/payloads.ts'
 import { noticeOptions } from '../slack/pickers.ts'
@@ -30,12 +35,16 @@ import { type Bare, commandNamed, handlerFor } from './router.ts'
 
 export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare | undefined }
 
-/** What a person did, as the middleware reads it for the listeners: who, where, and how to answer them. */
-export interface Interaction<Given = unknown> {
+/** What a person did: who, where, its handler, and how to answer them. */
+// biome-ignore lint/suspicious/noExplicitAny: a handler gets what was read with it, and its result goes to the reply that was.
+export interface Interaction<Given = any, Result = any> {
   /** `click approve`: names it in the log and in the audit. */
   at: string
   origin: Origin
   given: Given
+  handler: ((given: Given) => Promise<Result>) | FormHandler<Given>
+  /** Answers with the result of the handler. Commands, buttons and shortcuts have none. */
+  reply?: (result: Result) => Promise<void>
   pressed?: Pick<Click, 'actionId' | 'value'>
   answer?: TrackedAnswer
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
@@ -45,25 +54,29 @@ export interface Interaction<Given = unknown> {
   interim: () => Promise<void>
   fail: (words: Mrkdwn) => Promise<void>
   refuseRepeat?: () => Promise<void>
-  refuseUnknown: () => Promise<void>
 }
 
 type Acknowledge<Content> = (content?: Content) => Promise<void>
 
 /** Reads what a person did. Undefined for what needs nothing but an acknowledgement. */
-export function readInteraction(app: App, handlers: Handlers, { kind, payload }: Received, ack: Acknowledge<unknown>) {
+export function readInteraction(
+  app: App,
+  handlers: Handlers,
+  { kind, payload }: Received,
+  ack: Acknowledge<unknown>,
+): Interaction | undefined {
   switch (kind) {
     case 'command':
       return readCommand(app, handlers, payload, ack)
     case 'block_actions':
-      return readClick(app, payload, ack)
+      return readClick(app, handlers, payload, ack)
     case 'shortcut':
     case 'message_action':
-      return readShortcut(app, payload, ack)
+      return readShortcut(app, handlers, payload, ack)
     case 'view_submission':
-      return readSubmission(app, payload, ack)
+      return readSubmission(app, handlers, payload, ack)
     case 'block_suggestion':
-      return readOptions(app, payload, ack)
+      return readOptions(app, handlers, payload, ack)
     case 'app_home_opened':
       return payload.event.tab === 'home' ? readHome(app, handlers, payload) : undefined
   }
@@ -86,9 +99,10 @@ function deliveryKey(...parts: (string | undefined)[]): string {
 }
 
 /** What commands, buttons and shortcuts have in common: they are acknowledged at once, and answered by messages. */
-function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; answer: TrackedAnswer }>(
+function answeredByMessage<Given extends Opening>(
   app: App,
-  given: Given,
+  given: Given & { answer: TrackedAnswer },
+  handler: Handler<Given> | FormHandler<Given>,
   { at, ack, slow = slowCommandWords }: { at: string; ack: Acknowledge<unknown>; slow?: Mrkdwn },
 ) {
   const { answer, origin, deliveryKey } = given
@@ -96,6 +110,7 @@ function answeredByMessage<Given extends { deliveryKey: string; origin: Origin; 
     at,
     origin,
     given,
+    handler,
     answer,
     isFirst: isFirstDelivery(app, deliveryKey),
     acknowledge: () => ack(),
@@ -132,7 +147,7 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
   }
   const at = `command ${name}`
   const handler = refused ? refuseWith('wrong-usage', refused) : handlerFor(app, commands, words, bare)
-  return { ...answeredByMessage(app, command, { at, ack }), handler, refuseUnknown: async () => {} }
+  return answeredByMessage<SlashCommand>(app, command, handler, { at, ack })
 }
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
@@ -147,13 +162,13 @@ function readWords(commands: Command[], text: string): { words: string[]; name: 
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`
 
-function refuseWith(code: RefusalCode, words: Mrkdwn): () => Promise<void> {
+function refuseWith(code: RefusalCode, words: Mrkdwn): () => Promise<never> {
   return async () => {
     throw new Refusal(code, words)
   }
 }
 
-function readClick(app: App, payload: Payloads['block_actions'], ack: Acknowledge<unknown>) {
+function readClick(app: App, { clicks }: Handlers, payload: Payloads['block_actions'], ack: Acknowledge<unknown>): Interaction<Click> {
   const { user, container, view, trigger_id: triggerId } = payload
   const [{ action_id: actionId, block_id: blockId, action_ts: actionTs, ...action }] = payload.actions
   const responseUrl = payload.response_url ?? readMetadata(view?.private_metadata ?? '')?.responseUrl
@@ -170,8 +185,8 @@ function readClick(app: App, payload: Payloads['block_actions'], ack: Acknowledg
     onHome: view?.type === 'home',
     view: view && clickedView(app, view),
   }
-  const answered = answeredByMessage(app, click, { at: `click ${actionId}`, ack, slow: slowClickWords })
-  return { ...answered, pressed: click, refuseUnknown: refuseWith('out-of-date', outdatedButton) }
+  const handler = handlerOf(clicks, actionId) ?? refuseWith('out-of-date', outdatedButton)
+  return { ...answeredByMessage<Click>(app, click, handler, { at: `click ${actionId}`, ack, slow: slowClickWords }), pressed: click }
 }
 
 function clickedView(app: App, { id, private_metadata: metadata, state }: Payloads['view_submission']['view']): ClickedView {
@@ -186,7 +201,7 @@ function clickedView(app: App, { id, private_metadata: metadata, state }: Payloa
   }
 }
 
-function readShortcut(app: App, payload: Payloads['shortcut'], ack: Acknowledge<unknown>) {
+function readShortcut(app: App, { shortcuts }: Handlers, payload: Payloads['shortcut'], ack: Acknowledge<unknown>): Interaction<Shortcut> {
   const { callback_id: callbackId, trigger_id: triggerId, response_url: responseUrl, user, channel, message } = payload
   const origin = readOrigin({ ...payload, view: undefined }, app.config.slack.command)
   const shortcut = {
@@ -198,11 +213,11 @@ function readShortcut(app: App, payload: Payloads['shortcut'], ack: Acknowledge<
     triggerId,
     message: channel && message && messageOf(channel.id, message),
   }
-  return {
-    ...answeredByMessage(app, shortcut, { at: `shortcut ${callbackId}`, ack }),
-    refuseUnknown: refuseWith('out-of-date', mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`),
-  }
+  const handler = handlerOf(shortcuts, callbackId) ?? refuseWith('out-of-date', outdatedShortcut)
+  return answeredByMessage<Shortcut>(app, shortcut, handler, { at: `shortcut ${callbackId}`, ack })
 }
+
+const outdatedShortcut = mrkdwn`This shortcut is out of date. Reload Slack, or use Lockkeeper's command instead.`
 
 function messageOf(channelId: string, sent: NonNullable<Payloads['shortcut']['message']>): Shortcut['message'] {
   const { ts, thread_ts: threadTs, text, blocks, attachments } = sent
@@ -213,16 +228,17 @@ function messageOf(channelId: string, sent: NonNullable<Payloads['shortcut']['me
 /** `broken`: an error, which replaces the form. `kept`: the form stays open with what was entered. */
 type Outcome = SubmissionAnswer | { is: 'broken' | 'kept'; problem: Mrkdwn }
 
-export interface SubmissionInteraction extends Interaction<Submission> {
-  reply: (outcome: Outcome) => Promise<void>
-}
-
 const interimWords = mrkdwn`Still working. The result will appear here.`
 
 const outOfDate = mrkdwn`This form is out of date, so nothing was sent. Copy what you need, close it and run the command again.`
 
 /** A result within 2 s goes out with the acknowledgement. Otherwise an interim answer replaces the form, and the result replaces that. */
-function readSubmission(app: App, payload: Payloads['view_submission'], ack: Acknowledge<ViewResponseAction>): SubmissionInteraction {
+function readSubmission(
+  app: App,
+  { submissions }: Handlers,
+  payload: Payloads['view_submission'],
+  ack: Acknowledge<ViewResponseAction>,
+): Interaction<Submission, Outcome> {
   const { view, user, trigger_id: triggerId } = payload
   const metadata = readMetadata(view.private_metadata)
   const origin: Origin = { channelId: '', command: app.config.slack.command, ...metadata?.origin, userId: user.id }
@@ -250,15 +266,21 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
     await submission.answer.ephemeral(notice(outcome.is === 'accepted' ? outcome.words : problemOf(outcome)))
   }
 
-  async function refuseUnknown(): Promise<void> {
+  async function refuseUnknown(): Promise<Outcome> {
     app.errors.unhandled({ kind: 'view_submission', why: metadata ? 'no-listener' : 'unreadable' })
-    await reply({ is: 'kept', problem: outOfDate })
+    return { is: 'kept', problem: outOfDate }
   }
+
+  const known = metadata && handlerOf(submissions, view.callback_id)
+  const withToken = Object.keys(submission.values).find((blockId) => hasToken(submission.values[blockId] ?? ''))
+  const refuseToken = async (): Promise<Outcome> => ({ is: 'refused', problems: { [withToken ?? '']: tokenAdvice }, again: noticeView })
 
   return {
     at: `submission ${view.callback_id}`,
     origin,
     given: submission,
+    handler: !known ? refuseUnknown : withToken !== undefined ? refuseToken : known,
+    reply,
     // A refused form can be sent again with the same id and hash, so only the trigger distinguishes the two. One without a trigger counts as new.
     isFirst: isFirstDelivery(app, deliveryKey('submission', user.id, view.id, view.hash, triggerId || randomUUID())),
     interim: async () => {
@@ -266,8 +288,6 @@ function readSubmission(app: App, payload: Payloads['view_submission'], ack: Ack
     },
     fail: (problem) => reply({ is: 'broken', problem }),
     refuseRepeat: () => reply({ is: 'broken', problem: mrkdwn`This form was already sent, so it wasn't sent again.` }),
-    refuseUnknown,
-    reply,
   }
 }
 
@@ -299,12 +319,13 @@ function problemOf(outcome: Exclude<Outcome, { is: 'accepted' | 'next' }>): Mrkd
 
 type OptionsAnswer = { options: PlainTextOption[] } | { option_groups: { label: PlainTextElement; options: PlainTextOption[] }[] }
 
-export interface OptionsInteraction extends Interaction<OptionsQuery> {
-  reply: (choices: Choices) => Promise<void>
-}
-
 /** Reads the load of a picker. It gets options, or a sentence in their place if they are late, refused or could not be read. */
-function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Acknowledge<OptionsAnswer>): OptionsInteraction {
+function readOptions(
+  app: App,
+  { options }: Handlers,
+  payload: Payloads['block_suggestion'],
+  ack: Acknowledge<OptionsAnswer>,
+): Interaction<OptionsQuery, Choices> {
   const origin = readOrigin(payload, app.config.slack.command)
   let isAcknowledged = false
 
@@ -315,6 +336,7 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
     await ack(optionsAnswer(choices))
   }
 
+  const load = handlerOf(options, payload.action_id) ?? refuseWith('out-of-date', outdatedPicker)
   return {
     at: `options ${payload.action_id}`,
     origin,
@@ -325,29 +347,35 @@ function readOptions(app: App, payload: Payloads['block_suggestion'], ack: Ackno
       metadata: payload.view?.private_metadata ?? '',
       values: enteredIn(payload.view?.state).values,
     },
+    handler: hasToken(payload.value) ? refuseWith('token-typed', tokenAdvice) : load,
+    reply,
     isFirst: Promise.resolve(true),
     interim: () => reply(noticeOptions('The account API is slow. Type again in a moment.')),
     fail: (words) => reply(noticeOptions(toPlainText(app.slack.naming.inWords(words)))),
-    refuseUnknown: refuseWith('out-of-date', mrkdwn`This form is out of date. Close it and run the command again.`),
-    reply,
   }
 }
+
+const outdatedPicker = mrkdwn`This form is out of date. Close it and run the command again.`
 
 /** Shows the note as the label of a group, because people can choose every option of a picker, but no label. */
 export function optionsAnswer({ options, note }: Choices): OptionsAnswer {
   return fit(note === undefined ? { options } : { option_groups: [{ label: plain(note), options }] })
 }
 
-function readHome(app: App, { home }: InteractionHandlers, { team_id: teamId, event, event_id: id }: Payloads['app_home_opened']) {
+function readHome(
+  app: App,
+  { home }: Handlers,
+  { team_id: teamId, event, event_id: id }: Payloads['app_home_opened'],
+): Interaction<Origin, void> {
   const origin: Origin = { teamId, channelId: '', userId: event.user, command: app.config.slack.command }
   return {
     at: 'home',
     origin,
     given: origin,
+    handler: (viewer) => home(viewer),
     isFirst: isFirstDelivery(app, deliveryKey('event', id || randomUUID())),
     interim: async () => {},
-    fail: (words: Mrkdwn) => home(origin, words),
-    refuseUnknown: async () => {},
+    fail: (words) => home(origin, words),
   }
 }
 

@@ -12,7 +12,7 @@ import { Refusal } from '../slack/errors.ts'
 import { type Click, type FormHandler, handlerOf } from '../slack/interactions.ts'
 import type { Metadata } from '../slack/payloads.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { requestOfClick } from './request-of-click.ts'
+import { requestOfClick } from './request-buttons.ts'
 
 /** What a form is filled with. */
 export interface Filling {

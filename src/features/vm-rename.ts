@@ -96,7 +96,11 @@ export const renameVirtualMachine = changeFeature({
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 
-async function findNamed(app: App, { virtualMachineId, name }: RenameInput, signal: AbortSignal): Promise<Named<RenameInput>> {
+async function findNamed(
+  app: App,
+  { virtualMachineId, name }: Pick<RenameInput, 'virtualMachineId' | 'name'>,
+  signal: AbortSignal,
+): Promise<Named<RenameInput>> {
   return {
     thing: virtualMachines,
     typed: virtualMachineId,

@@ -1,5 +1,5 @@
 import type { App, SendText } from '../app.ts'
-import type { FeatureHandlers } from '../buttons/clicks.ts'
+import type { FeatureHandlers } from '../buttons/handlers.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'

@@ -9,7 +9,7 @@ import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknow
 import { heldBriefly } from '../messages/request-words.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
-import { firstReminderAt, type StepData, type StepResult } from '../record/store.ts'
+import { firstReminderAt, type StepData } from '../record/store.ts'
 import { holdsIfApproved, timesOf } from '../rights/times.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -65,12 +65,8 @@ export async function approve(
       ? { ...last, set: { ...set, approvals }, audit: { ...last.audit, ...urgent }, reports: [...(last.reports ?? []), ...reports] }
       : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, missing, needed }, reports }
     onSend?.()
-    const { outcome } = await store.take(request, enough ? 'approve' : 'count-approval', data)
-    const changed = await newerRecord(app, request, by, outcome)
-    if (!changed) {
-      await wakeAndShow(app, request, data, onTaken)
-      return { missing, needed }
-    }
+    const changed = await tryStep(app, request, by, enough ? 'approve' : 'count-approval', data, onTaken)
+    if (!changed) return { missing, needed }
     request = changed
   }
   throw new Error(`request ${read.id} kept changing while it was approved`)
@@ -148,11 +144,9 @@ export async function startNow(app: App, request: Request, origin: Origin, onTak
   if (held) throw new Refusal('on-hold', mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
   const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now })
   const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
-  const { outcome } = await app.store.take(request, 'start-now', data)
-  const changed = await newerRecord(app, request, userId, outcome)
+  const changed = await tryStep(app, request, userId, 'start-now', data, onTaken)
   // The worker has looked at its start at the same moment.
   if (changed) return startNow(app, changed, origin, onTaken)
-  await wakeAndShow(app, request, data, onTaken)
 }
 
 /** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */
@@ -183,20 +177,23 @@ export async function trackAgain(app: App, request: Request, origin: Origin, onT
 
 /** Takes a step that does not depend on the content of the record, and shows it. Throws a Refusal if it comes too late. */
 async function takeStep(app: App, request: Request, userId: string, name: StepName, data: StepData, onTaken?: OnTaken): Promise<void> {
-  const { outcome } = await app.store.take(request, name, data)
-  if (await newerRecord(app, request, userId, outcome))
+  if (await tryStep(app, request, userId, name, data, onTaken))
     throw new Error(`request ${request.id} moved under a step that does not depend on it`)
-  await wakeAndShow(app, request, data, onTaken)
 }
 
-/** Wakes up what follows, and shows the step: the worker does not wait until Slack shows it. */
-async function wakeAndShow(app: App, request: Request, { dueInMs }: StepData, onTaken?: OnTaken): Promise<void> {
-  onTaken?.()
-  await Promise.all([dueInMs !== undefined && app.queues.wake(request, dueInMs), showTaken(app, request)])
-}
-
-/** The first of several people wins. Returns the record if it changed, undefined if the step is taken, and throws if it comes too late. */
-async function newerRecord(app: App, request: Request, userId: string, outcome: StepResult['outcome']): Promise<Request | undefined> {
+/**
+ * Takes a step, wakes up what follows, and shows it: the worker does not wait until Slack shows it. The first of several people wins. Returns the
+ * record if it has changed since it was read. Throws a Refusal if the step comes too late.
+ */
+async function tryStep(
+  app: App,
+  request: Request,
+  userId: string,
+  name: StepName,
+  data: StepData,
+  onTaken?: OnTaken,
+): Promise<Request | undefined> {
+  const { outcome } = await app.store.take(request, name, data)
   if (outcome === 'missing') throw new Refusal('unknown-request', unknownRequest(request.origin.command))
   if (outcome === 'expired') {
     await app.store.take(request, 'expire')
@@ -204,7 +201,10 @@ async function newerRecord(app: App, request: Request, userId: string, outcome: 
     throw tooLate({ ...request, state: 'expired' }, userId)
   }
   if (outcome === 'lost') throw tooLate(await requireCurrent(app, request), userId)
-  return outcome === 'changed' ? requireCurrent(app, request) : undefined
+  if (outcome === 'changed') return requireCurrent(app, request)
+  onTaken?.()
+  await Promise.all([data.dueInMs !== undefined && app.queues.wake(request, data.dueInMs), showTaken(app, request)])
+  return undefined
 }
 
 /** Shows a step at once. It stays taken if that fails: the outbox shows it later. */

@@ -8,12 +8,11 @@ import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { showAgain } from '../outbox/outbox.ts'
 import type { Opened } from '../record/catalog.ts'
-import { ofTrackedParents } from '../record/children.ts'
-import { stepOf } from '../record/steps.ts'
+import { type StepName, stepOf } from '../record/steps.ts'
+import type { StepData } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
 import { checkRecord, checkRetraction, distrust, leaveUnfit } from './authority.ts'
 import { endIfOver } from './bundle.ts'
-import { nextStep } from './next-step.ts'
 
 const parallelReads = 10
 
@@ -37,6 +36,17 @@ export async function track(app: App, requests: Request[]): Promise<void> {
   const results = await Promise.all(due.map((request) => limit(() => observe(app, request, now, { signal, rows: rowsOf(request) }))))
   for (const parentId of new Set(due.flatMap(({ parent }) => parent?.id ?? []))) await endIfOver(app, parentId)
   await noteSilence(app, results, now)
+}
+
+/**
+ * Returns the requests with the children whose parents are tracked. When the tracking of a parent is stopped, that of its children is, too, once the
+ * outcome of their writes is known: until then they hold what they change.
+ */
+export async function ofTrackedParents({ redis, keys }: App, requests: Request[]): Promise<Request[]> {
+  const parents = [...new Set(requests.flatMap(({ parent }) => parent?.id ?? []))]
+  const states = await guardStore(() => Promise.all(parents.map((id) => redis.hget(keys.record(id), 'state'))))
+  const tracked = new Set(parents.filter((_, index) => states[index] === JSON.stringify('tracking')))
+  return requests.filter(({ parent, state }) => parent === undefined || state === 'starting' || tracked.has(parent.id))
 }
 
 /** A write is answered, or has run into its time limit, this long after it was sent. */
@@ -102,6 +112,54 @@ async function observe(app: App, request: Request, now: number, options: Observe
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
+}
+
+/** A step to take. `isDueAgain`: observe the request again, at its usual pace. */
+interface NextStep {
+  name: StepName
+  set?: StepData['set']
+  isDueAgain?: true
+}
+
+/** Reads of the account may be behind its writes, and two this far apart are not both. */
+const betweenLooksMs = 20_000
+
+/** `revertedSince`: the first of the looks without an effect since the account last showed that the change takes effect, in ms since 1970. */
+type Reverting = Underway & { revertedSince?: number | undefined }
+
+/**
+ * Returns the step that follows from an observation of the account, or undefined if none does. `now` is in ms since 1970. `apartMs`: how far
+ * apart two looks without an effect must be that end what the account accepted.
+ */
+export function nextStep(
+  request: Reverting,
+  observation: Observation,
+  now: number,
+  lateAfterMs: number,
+  apartMs = betweenLooksMs,
+): NextStep | undefined {
+  if (request.state !== 'starting' && request.state !== 'tracking') return undefined
+  switch (observation.is) {
+    case 'done':
+      return observation.notes?.length ? { name: 'finish', set: { causes: observation.notes } } : { name: 'finish' }
+    case 'superseded':
+      return { name: 'supersede', set: { causes: [observation.cause] } }
+    case 'failed':
+      // What failed before it was confirmed has left something on the account, unless the observation has removed that.
+      return {
+        name: request.state === 'starting' && !observation.corrects ? 'fail-begun' : 'fail',
+        set: { causes: [observation.cause] },
+      }
+    case 'not-started':
+      return { name: 'not-start', set: { causes: [observation.cause] } }
+    case 'reverted':
+      if (now - (request.revertedSince ?? now) >= apartMs) return { name: 'fail', set: { causes: [observation.cause] } }
+      break
+    case 'underway':
+      if (request.state === 'starting') return { name: 'accept', isDueAgain: true }
+  }
+  if (request.lateAt !== undefined || now - (request.sentAt ?? request.createdAt) < lateAfterMs) return undefined
+  return { name: 'late', ...(observation.seen ? { set: { lastSeen: observation.seen } } : {}), isDueAgain: true }
 }
 
 /** Longer than any two looks at a change under way are apart. */

@@ -3,11 +3,21 @@ import { type ConnectionOptions, type Job, Worker } from 'bullmq'
 import pLimit from 'p-limit'
 import type { App } from '../app.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
-import { inLane } from '../domain/lane.ts'
+import { inLane, noteRequest } from '../domain/lane.ts'
 import { heldBy, holdOf, isItemUnderway, type Request } from '../domain/request.ts'
+import { unreadableRecord } from '../messages/operator-notices.ts'
+import { notifyOperators } from '../outbox/notices.ts'
+import { onLostRecord } from '../outbox/operators.ts'
+import { show, sweepOutbox } from '../outbox/outbox.ts'
+import { UnreadableRecordError } from '../record/store.ts'
 import { WakeUp } from '../redis/queues.ts'
 import { claim } from '../redis/scripts.ts'
+import { leaveUnfit } from './authority.ts'
+import { type CarryOn, createBundles } from './bundle.ts'
 import { createWatchdog, type Watch, workerSeenMs } from './self-checks.ts'
+import { send } from './send.ts'
+import { ofTrackedParents, track } from './track.ts'
+import { waitForApproval, waitForHandover } from './waiting.ts'
 
 /** Work that all workers together do once in its time, in the lane `background`. */
 export interface Work {
@@ -18,13 +28,11 @@ export interface Work {
 }
 
 interface WorkerOptions {
-  reconcile: (id: string) => Promise<void>
-  track: (requests: Request[]) => Promise<void>
   dataLossMark: Watch
   redisWatch: Watch
-  /** Sends what is due. Calls back with the id of a request whose card Slack refuses. */
-  sweepOutbox: (onRefusedCard: (id: string) => void) => Promise<void>
   works?: Work[] | undefined
+  /** What a tick and a wake-up do with requests and messages. */
+  does?: { reconcile: typeof reconcile; track: typeof track; sweepOutbox: typeof sweepOutbox }
   watchdogMs?: number
   /** How often a worker looks whether a work is to be repeated. The first time is after this, so that it does not slow the start. */
   repeatMs?: number | undefined
@@ -40,21 +48,13 @@ const againMs = { unfit: 10 * 60_000, afterRedis: 1_000 }
 /** Reconciles requests that are woken up, and runs ticks: one at a time in all replicas, for everything that is due or to be repeated. */
 export function createWorker(
   app: App,
-  {
-    reconcile,
-    track,
-    dataLossMark,
-    redisWatch,
-    sweepOutbox,
-    works = [],
-    watchdogMs = 5_000,
-    repeatMs = 15_000,
-    longestTickMs = 40_000,
-  }: WorkerOptions,
+  { dataLossMark, redisWatch, works = [], does = { reconcile, track, sweepOutbox }, ...times }: WorkerOptions,
 ) {
+  const { watchdogMs = 5_000, repeatMs = 15_000, longestTickMs = 40_000 } = times
   const { redis, keys, queues, store } = app
   const onError = app.errors.of('jobs')
   const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
+  const carryOn = createBundles(app)
   const workers: Worker[] = []
   let whileSweeping: NodeJS.Timeout | undefined
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
@@ -77,7 +77,7 @@ export function createWorker(
       const underway = (await store.findMany(ids)).filter(({ state, items }) => state === 'tracking' && !items)
       const isOnlyTracked = new Set(underway.map(({ id }) => id))
       for (const id of ids) if (!isOnlyTracked.has(id)) reconcileInBackground(id)
-      await track(underway)
+      await does.track(app, underway)
     } finally {
       clearInterval(whileSweeping)
     }
@@ -96,7 +96,7 @@ export function createWorker(
   /** It may call Slack. */
   function reconcileInBackground(id: string): void {
     inBackground(id, () =>
-      limit(() => reconcile(id))
+      limit(() => inLane('send', () => does.reconcile(app, carryOn, id)))
         .catch((error: unknown) => {
           onError(error, id)
           return store.postpone(id, error instanceof StoreUnavailableError ? againMs.afterRedis : againMs.unfit)
@@ -106,7 +106,7 @@ export function createWorker(
   }
 
   function sendInBackground(): void {
-    inBackground('outbox', () => sweepOutbox(reconcileInBackground).catch(onError))
+    inBackground('outbox', () => does.sweepOutbox(app, reconcileInBackground).catch(onError))
   }
 
   function repeatInBackground(): void {
@@ -128,7 +128,8 @@ export function createWorker(
   /** From now on, another wake-up is another look: what this one reads may change right after. */
   async function wakeUp(job: Job): Promise<void> {
     await job.removeDeduplicationKey()
-    await reconcile(WakeUp.parse(job.data).id)
+    const { id } = WakeUp.parse(job.data)
+    await inLane('send', () => does.reconcile(app, carryOn, id))
   }
 
   /** Starts the worker. Resolves when other processes can see it. */
@@ -159,6 +160,52 @@ export function createWorker(
   }
 
   return { start, stop }
+}
+
+/** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
+const holdMs = 15_000
+
+/** Reads one request and does what it needs now, in the lane `send`. May be called for any request, at any time, by several processes at once. */
+export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
+  const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
+  if (request === 'unreadable') return
+  if (!request) return noteLost(app, id)
+  const { store } = app
+  const { state, parent } = request
+  noteRequest(parent?.id ?? id)
+  const opened = app.catalog.openIfFit(request)
+  if (!opened) return leaveUnfit(app, request)
+  await store.postponeIfUnchanged(request, holdMs)
+  if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
+  if (state === 'approved' && parent) {
+    const [tracked] = await ofTrackedParents(app, [request])
+    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(request)
+  }
+  // A change with a handover is carried out by its requester. Here it can only expire.
+  if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
+  if (state === 'approved') {
+    const now = await store.now()
+    return (await send(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
+  }
+  if (state === 'tracking' && opened.change.items) return carryOn(id)
+  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
+  await track(app, [request])
+  if (!parent) await show(app, id)
+}
+
+/** Tells the operators once. Only a person can decide that its change is over, and free its lock by deleting the record. */
+async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
+  if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
+  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
+  await app.store.clearDue(requestId)
+  return 'unreadable'
+}
+
+async function noteLost(app: App, id: string): Promise<void> {
+  const { store } = app
+  if (!(await store.isDue(id))) return
+  await onLostRecord(app, id)
+  await store.forgetLost(id)
 }
 
 export async function progressFigures(app: App) {

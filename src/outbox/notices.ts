@@ -8,13 +8,13 @@ import type { OwedFacts } from '../redis/sealed.ts'
 import { notice } from '../slack/blocks.ts'
 import { readJson } from '../slack/payloads.ts'
 import { joinMrkdwn, link, type Mrkdwn, mrkdwn, ownWords } from '../slack/text.ts'
-import { lookLate } from './late-look.ts'
 import {
   type Delivered,
   deliveredOf,
   later,
   laterAfter,
   lease,
+  lookLate,
   memberOf,
   otherVersionRetryMs,
   owedMs,

@@ -8,6 +8,7 @@ import { type ReportName, reportNames } from '../record/steps.ts'
 import { guardStore } from '../redis/connect.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import { sendWithTable } from '../slack/interactions.ts'
+import { readJson } from '../slack/payloads.ts'
 import { longestCallMs, type Posted, rejectedTokenErrors, type SearchResult, type SlackFailure } from '../slack/web-api.ts'
 
 /**
@@ -102,7 +103,7 @@ export async function oweFacts(app: App, owed: Owed, facts: string, keepMs: numb
 }
 
 /** How long after a message may have been sent twice the look is due, in ms. Until then, Slack shows also what took it long. */
-export const lateLookMs = 45_000
+const lateLookMs = 45_000
 
 /** Owes a look for a second message with this key. In direct messages, no app can search without further scopes. */
 async function oweLateLook(app: App, { of, untilMs }: Lease, { place, sinceMs }: Outgoing): Promise<void> {
@@ -112,7 +113,7 @@ async function oweLateLook(app: App, { of, untilMs }: Lease, { place, sinceMs }:
 }
 
 /** What Slack may have twice, and where. */
-export const LateLook = z.object({
+const LateLook = z.object({
   of: z.object({ id: z.string(), name: z.string() }),
   key: z.string(),
   channelId: z.string(),
@@ -127,7 +128,7 @@ function keysOf({ keys }: App, { id, name }: Owed): [hash: string, outbox: strin
 }
 
 /** Whether a message is settled, and as which message Slack has it, if its record says so. */
-export async function readSettled(app: App, owed: Owed): Promise<{ isSettled: boolean; ts: string | undefined }> {
+async function readSettled(app: App, owed: Owed): Promise<{ isSettled: boolean; ts: string | undefined }> {
   const [item, ts] = await guardStore(() => app.redis.hmget(keysOf(app, owed)[0], `outbox:${owed.name}`, 'cardTs'))
   return { isSettled: !item || JSON.parse(item).status === 'settled', ts: ts ? String(JSON.parse(ts)) : undefined }
 }
@@ -155,7 +156,7 @@ const retryInMs = 3_000
 const longestSearchMs = 10 * 60_000
 
 /** Redis' clock may be fast or slow, the process may have been suspended before it sent, and Redis may have lost the latest try. */
-export const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
+const margins = { afterMs: 10 * 60_000, beforeMs: 60_000 }
 
 /** Posts it while the lease holds, unless a search finds it (`found`). If Slack allows no search, it says that it may be a repeat. */
 export async function postOnce(app: App, out: Outgoing, leased: Lease): Promise<Posted | Unsent | { is: 'found'; ts: string }> {
@@ -191,6 +192,36 @@ export function later(inMs: number): Settlement {
 export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | Unsent): Settlement {
   if ('retryInMs' in failure) return later(failure.retryInMs)
   return failure.is === 'unsent' ? later(retryInMs) : { status: 'unsure', retryInMs, isSlow: failure.is === 'timed-out' }
+}
+
+const looked: Settlement = { status: 'dropped' }
+
+/** Deletes all messages with a key but the one that the record names, or else the oldest. Whoever looks again decides the same. */
+export async function lookLate(app: App, facts: string): Promise<Settlement> {
+  const look = readJson(LateLook, facts)
+  if (!look) return looked
+  const { of, key, channelId, threadTs, sinceMs, untilMs } = look
+  const { isSettled, ts: named } = await readSettled(app, of)
+  // Its next try may find any of them, and names it only then.
+  if (!isSettled) return later(lateLookMs)
+  const range = { oldestMs: sinceMs - margins.beforeMs, latestMs: untilMs + margins.afterMs }
+  const result = await app.slack.messenger.find({ channelId, threadTs, key, ...range, wantsAll: true })
+  if (result.is === 'absent') return looked
+  if (result.is === 'cannot-search') {
+    app.log.info({ message: key }, "Couldn't look for a second copy of a message, because Slack allows no search there")
+    return looked
+  }
+  if (result.is !== 'found') return laterAfter(result)
+  const inOrder = result.all.toSorted((one, other) => Number(one) - Number(other))
+  const kept = inOrder.find((ts) => ts === named) ?? inOrder[0]
+  for (const ts of inOrder) {
+    if (ts === kept) continue
+    const removed = await app.slack.messenger.remove({ channelId, ts })
+    if (removed.is !== 'sent' && removed.is !== 'refused') return laterAfter(removed)
+    const text = removed.is === 'sent' ? 'Deleted the second copy of a message' : 'Slack refused to delete the second copy of a message'
+    app.log.info({ message: key, problem: removed.is === 'refused' ? removed.error : undefined }, text)
+  }
+  return looked
 }
 
 /** Slack's refusals that no message causes: the token is being exchanged, or the app is being installed again. */

@@ -102,14 +102,3 @@ export function itemStateOf(state: string): ItemState {
   const isKnown = requestStates.some((known) => known === state) && !['waiting', 'rejected', 'withdrawn', 'expired'].includes(state)
   return isKnown ? (state as ItemState) : 'unknown'
 }
-
-/**
- * Returns the requests with the children whose parents are tracked. When the tracking of a parent is stopped, that of its children is, too, once the
- * outcome of their writes is known: until then they hold what they change.
- */
-export async function ofTrackedParents({ redis, keys }: { redis: Redis; keys: Keys }, requests: Request[]): Promise<Request[]> {
-  const parents = [...new Set(requests.flatMap(({ parent }) => parent?.id ?? []))]
-  const states = await guardStore(() => Promise.all(parents.map((id) => redis.hget(keys.record(id), 'state'))))
-  const tracked = new Set(parents.filter((_, index) => states[index] === JSON.stringify('tracking')))
-  return requests.filter(({ parent, state }) => parent === undefined || state === 'starting' || tracked.has(parent.id))
-}

@@ -76,6 +76,9 @@ export interface ShortcutMessage {
   attachments: unknown[]
 }
 
+/** What can open a form. */
+export type Opening = SlashCommand | Shortcut | Click
+
 export interface Click extends Delivery {
   actionId: string
   responseUrl: string | undefined

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { createBolt } from '../bolt/app.ts'
 import { listen } from '../bolt/listen.ts'
 import { formButtons } from '../bolt/open-forms.ts'
-import { gatherHandlers } from '../buttons/clicks.ts'
+import { gatherHandlers } from '../buttons/handlers.ts'
 import { createHome } from '../buttons/home.ts'
 import { plainWords } from '../checks/check.ts'
 import { otherStateKey } from '../checks/redis.ts'
@@ -13,14 +13,11 @@ import { rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
 import { abilities, ownChanges } from '../features/index.ts'
 import type { Ability, Feature, Setup } from '../kit/ability.ts'
-import { createBundles } from '../life/bundle.ts'
-import { endRequestsOfGoneMachines, reconcile } from '../life/reconcile.ts'
 import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../life/self-checks.ts'
-import { track } from '../life/track.ts'
+import { endRequestsOfGoneMachines } from '../life/waiting.ts'
 import { createWorker, progressFigures, type Work } from '../life/worker.ts'
 import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { onApiError } from '../outbox/operators.ts'
-import { sweepOutbox } from '../outbox/outbox.ts'
 import { isFrozenAt } from '../record/freeze.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
 import { markSigningKey } from '../redis/sealed.ts'
@@ -39,13 +36,9 @@ export function createBot(config: Config, outlets: Outlets) {
   people.metrics.expectKinds(people.catalog.kinds())
   const interactions = gatherHandlers(people, features, home)
 
-  const carryOn = createBundles(jobs)
   const worker = createWorker(jobs, {
-    reconcile: (id) => inLane('send', () => reconcile(jobs, carryOn, id)),
-    track: (requests) => track(jobs, requests),
     dataLossMark,
     redisWatch: createRedisWatch(jobs),
-    sweepOutbox: (onRefusedCard) => sweepOutbox(jobs, onRefusedCard),
     works: repeatedOf(abilities, people, setup),
     repeatMs: outlets.timings?.repeatMs,
   })

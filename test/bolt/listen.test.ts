@@ -257,12 +257,6 @@ describe.each(Object.entries(deliveries))('%s', (name, { body, at, where }) => {
   })
 })
 
-test('Bolt, which walks through all its listeners for each payload, has one for each of six kinds', async () => {
-  const { bolt } = await setUp()
-
-  expect((bolt as unknown as { listeners: unknown[] }).listeners).toHaveLength(6)
-})
-
 test('a second delivery is acknowledged, and neither authorized nor handled again; one without an id counts as new', async () => {
   const once = ['servers', 'press', 'use', 'send']
   const { deliver, handled, homes, authorized, acks } = await setUp()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../src/audit/chain.ts'
-import { requestHandlers } from '../../src/buttons/clicks.ts'
+import { requestHandlers } from '../../src/buttons/handlers.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { ApiKeyResponse } from '../../src/account/objects.ts'
 import type { Preflight } from '../../src/domain/change.ts'
 import { UserError } from '../../src/domain/errors.ts'
-import { type KeyFacts, keyFindings, revokeChange, rotateChange } from '../../src/features/keys/change.ts'
+import type { KeyFacts } from '../../src/features/keys/existing.ts'
+import { revocationFindings, revokeChange } from '../../src/features/keys/revoke.ts'
+import { rotateChange } from '../../src/features/keys/rotate.ts'
 import { fakeApp } from '../fake-app.ts'
 import { accountOf } from './account.ts'
 import { apiKeys } from './documented.ts'
@@ -18,7 +20,12 @@ const changes = { rotate: rotateChange, revoke: revokeChange }
 
 type Outcome = { refused: string } | { passed: Preflight<KeyFacts> }
 
-async function preflight(create: typeof rotateChange, all: Wire[], keyId: string, unavailable: string[] = []): Promise<Outcome> {
+async function preflight(
+  create: typeof rotateChange | typeof revokeChange,
+  all: Wire[],
+  keyId: string,
+  unavailable: string[] = [],
+): Promise<Outcome> {
   const change = create(
     fakeApp({
       account: accountOf({ apiKeys: all, unavailable }),
@@ -34,7 +41,7 @@ async function preflight(create: typeof rotateChange, all: Wire[], keyId: string
 }
 
 describe('the preflight check of a rotation and a revocation', patience, () => {
-  const check = async (create: typeof rotateChange, all: Wire[], keyId: string) => {
+  const check = async (create: typeof rotateChange | typeof revokeChange, all: Wire[], keyId: string) => {
     const key = all.find(({ id }) => id === keyId)
     const lastSlice = shown(key, 'attributes', 'token_last_slice')
     const outcome = await preflight(create, all, keyId)
@@ -76,7 +83,7 @@ describe('what has changed since the approval of a rotation or a revocation', pa
     if (!approved || !latest || !('passed' in approved && 'passed' in latest)) return undefined
     return revokeChange(fakeApp({}))
       .differences(approved.passed.facts, latest.passed.facts)
-      .map((finding) => keyFindings.explain(finding)?.why ?? '')
+      .map((finding) => revocationFindings.explain(finding)?.why ?? '')
   }
 
   const addresses = fc.constantFrom<unknown[]>('203.0.113.10', '198.51.100.0/24', '2001:db8::/32', { cidr: '192.0.2.0/24' })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ApproveTerms, toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { callsOf } from '../../src/life/reconcile.ts'
+import { callsOf } from '../../src/life/waiting.ts'
 import { terms } from '../given/people.ts'
 import { minutes, requestedAt, requestFor } from '../given/request.ts'
 

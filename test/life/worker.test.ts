@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { reconcile as reconcileRequest } from '../../src/life/reconcile.ts'
-import { createWorker, type Work } from '../../src/life/worker.ts'
+import { createWorker, reconcile as reconcileRequest, type Work } from '../../src/life/worker.ts'
 import type { createStore } from '../../src/record/store.ts'
 import { createQueues } from '../../src/redis/queues.ts'
 import { fakeApp, noticing } from '../fake-app.ts'
@@ -68,16 +67,18 @@ async function startWorker({
     },
   })
   const worker = createWorker(app, {
-    reconcile,
-    track,
     dataLossMark: { check: checkDataLossMark },
     redisWatch: { check: async () => {} },
-    sweepOutbox: async (onRefusedCard) => {
-      const members = await redis.zrange(keys.outbox, '0', '-1')
-      sent.push(...members)
-      await untilSlackAnswers
-      if (members.length > 0) await redis.zrem(keys.outbox, ...members)
-      if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
+    does: {
+      reconcile: (_, __, id) => reconcile(id),
+      track: (_, requests) => track(requests),
+      async sweepOutbox(_, onRefusedCard) {
+        const members = await redis.zrange(keys.outbox, '0', '-1')
+        sent.push(...members)
+        await untilSlackAnswers
+        if (members.length > 0) await redis.zrem(keys.outbox, ...members)
+        if (refusesCards) for (const member of members) onRefusedCard(member.slice(0, member.indexOf('/')))
+      },
     },
     works,
     watchdogMs,

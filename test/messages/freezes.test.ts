@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { test } from 'vitest'
-import { breakGlassForm } from '../../src/buttons/decision-forms.ts'
+import { breakGlassForm } from '../../src/buttons/request-buttons.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
 import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'

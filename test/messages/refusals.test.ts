@@ -4,8 +4,8 @@ import { alertsRequester, Denial } from '../../src/domain/approval.ts'
 import type { Finding, Words } from '../../src/domain/change.ts'
 import { toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
-import { keyFindings } from '../../src/features/keys/change.ts'
 import { newKeyFindings } from '../../src/features/keys/create.ts'
+import { rotationFindings } from '../../src/features/keys/rotate.ts'
 import { evacuationFindings } from '../../src/features/moves/evacuation.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../src/features/moves/move-checks.ts'
 import { renameFindings } from '../../src/features/vm-rename.ts'
@@ -90,7 +90,7 @@ const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [
   { code: 'retracted', resourceId: 'tok_1', because: 'too-slow' },
 ]
 
-const ofKey: z.infer<typeof keyFindings.schema>[] = [
+const ofKey: z.infer<typeof rotationFindings.schema>[] = [
   { code: 'no-key', keyId: 'tok_1', verb: 'rotate' },
   { code: 'own-key', verb: 'rotate' },
   { code: 'perhaps-own-key', name: 'ci-deploy' },
@@ -239,7 +239,7 @@ test('findings, denials and notices read as in refusals.md', async () => {
     ['Findings of an evacuation', wordsOf(evacuationFindings.schema as never, ofEvacuation, evacuationFindings.words)],
     ['Findings of a rename', wordsOf(renameFindings.schema as never, ofRename, renameFindings.words)],
     ['Findings of a new key', wordsOf(newKeyFindings.schema as never, ofNewKey, newKeyFindings.words)],
-    ['Findings of a rotation and a revocation', wordsOf(keyFindings.schema as never, ofKey, keyFindings.words)],
+    ['Findings of a rotation and a revocation', wordsOf(rotationFindings.schema as never, ofKey, rotationFindings.words)],
     ['Findings of any request', wordsOf(schemaOfCommon, ofAny, (finding) => explain(undefined, finding))],
     ['Denials', denied(Object.values(denials))],
     ['Denials with other content', denied(otherDenials)],

@@ -4,7 +4,8 @@ import { toGroup } from '../../src/domain/policy.ts'
 import { type ItemState, type Request, requestStates } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { phrase } from '../../src/domain/text.ts'
-import { keyFindings, revokeChange, rotateChange } from '../../src/features/keys/change.ts'
+import { revokeChange } from '../../src/features/keys/revoke.ts'
+import { rotateChange, rotationFindings } from '../../src/features/keys/rotate.ts'
 import { bgpLeft } from '../../src/features/moves/evacuation.ts'
 import { phraseOf } from '../../src/messages/refusals.ts'
 import type { CardView } from '../../src/messages/request-content.ts'
@@ -51,7 +52,7 @@ const alert = {
 }
 const machine = { reason: 'Deploy 42', link: 'https://ci.example.com/jobs/42', origin: { ...alert.origin, userId: machineRequester('ci') } }
 
-function aboutKey({ describe, handover }: ReturnType<typeof rotateChange>, verb: 'rotate' | 'revoke'): CardView {
+function aboutKey({ describe, handover }: ReturnType<typeof rotateChange | typeof revokeChange>, verb: 'rotate' | 'revoke'): CardView {
   const facts = {
     keyId: 'key_1',
     name: 'ci-deploy [U0ADA00001 b7e23ec29af2]',
@@ -70,7 +71,7 @@ function aboutKey({ describe, handover }: ReturnType<typeof rotateChange>, verb:
     {
       environment: 'sandbox',
       description: describe(facts),
-      checks: found.map((each) => phraseWords(phraseOf(keyFindings.words(each)))),
+      checks: found.map((each) => phraseWords(phraseOf(rotationFindings.words(each)))),
       handover: handover && { label: handover.label, warning: handover.warning?.({ keyId: 'key_1' }) },
     },
   )

@@ -52,7 +52,7 @@ export const topics: Record<string, Topic> = {
     ],
   },
   'next step': {
-    files: ['src/life/{track,next-step}.ts', 'src/features/moves/move-checks.ts'],
+    files: ['src/life/track.ts', 'src/features/moves/move-checks.ts'],
     tests: [
       'test/attacks/redis-write.long.test.ts',
       'test/journeys/{after-the-end,clicks,keys,move,stop-tracking}.test.ts',

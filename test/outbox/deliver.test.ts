@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
-import type { AlertList } from '../../src/features/alerts/alert-list.ts'
 import { deliver, show, sweepOutbox } from '../../src/outbox/outbox.ts'
 import { reportNames } from '../../src/record/steps.ts'
 import { encodeFields } from '../../src/record/store.ts'
@@ -122,24 +121,6 @@ describe('a process that was suspended until its lease ran out', () => {
     expect(calls).toEqual([])
     expect(delivered).toEqual({ is: 'later' })
     expect(left.status).toBe('queued')
-  })
-
-  test('does not show which alerts had resolved before it was', async () => {
-    const shared = connectTestRedis()
-    const { redis, keys } = shared
-    const list = { channelId: 'C0OPS00001', command: '/infra', kind: 'ip.evacuate', listedAt: 1, alerts: [] } satisfies AlertList
-    await redis.hset(keys.message('list'), { facts: JSON.stringify(list), cardTs: '"1.1"' })
-    await redis.hset(keys.message('update'), 'facts', JSON.stringify({ updates: 'list' }))
-    const { app, calls } = outboxApp(shared)
-    const alerts = () => {
-      expireLeases()
-      return [{ channelId: list.channelId }]
-    }
-    // This is read after what has resolved.
-    Object.defineProperty(app.config.policy, 'alerts', { get: alerts })
-
-    expect(await deliver(app, 'update', 'alerts')).toEqual({ is: 'later' })
-    expect(calls).toEqual([])
   })
 
   test('sends nothing after a long search, either', async () => {

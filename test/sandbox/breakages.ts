@@ -331,12 +331,10 @@ async function untilListed({ accountApi: { journal } }: Around): Promise<void> {
   while (!journal.some(isList) && Date.now() < deadline) await delay(100)
 }
 
-/** What a real Alertmanager sent when it found that web-1 was down. */
-const recordedAlert = readFileSync(new URL('../features/alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8')
-
 /** Sends the alert about web-1 as Alertmanager does, once. Resolves with nothing if it was accepted, otherwise with why it was not. */
 async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, endsAt?: Date): Promise<string | undefined> {
-  const payload = JSON.parse(recordedAlert)
+  // What a real Alertmanager sent when it found that web-1 was down.
+  const payload = JSON.parse(readFileSync(new URL('../features/alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8'))
   const now = { status: endsAt ? 'resolved' : 'firing', startsAt: startsAt.toISOString(), ...(endsAt && { endsAt: endsAt.toISOString() }) }
   const alerts = payload.alerts.map((alert: object) => ({ ...alert, ...now }))
   const answer = await fetch(url, {

@@ -1,77 +1,23 @@
 import type { App } from '../app.ts'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
-import { noteRequest } from '../domain/lane.ts'
 import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
-import { unreadableRecord } from '../messages/operator-notices.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/request-words.ts'
-import { notifyOperators } from '../outbox/notices.ts'
-import { onLostRecord, onUndeliverable } from '../outbox/operators.ts'
+import { onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
-import { ofTrackedParents } from '../record/children.ts'
 import type { ReportName } from '../record/steps.ts'
-import { firstAlertReminderMs, firstReminderAt, UnreadableRecordError } from '../record/store.ts'
+import { firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
-import { leaveUnfit } from './authority.ts'
-import type { CarryOn } from './bundle.ts'
 import { approvalData } from './decide.ts'
-import { send } from './send.ts'
-import { track } from './track.ts'
-
-/** When a request is reconciled again if this attempt takes longer or fails. Two attempts at the same time do no harm. */
-const holdMs = 15_000
-
-/** Reads one request and does what it needs now, in the lane `send`. May be called for any request, at any time, by several processes at once. */
-export async function reconcile(app: App, carryOn: CarryOn, id: string): Promise<void> {
-  const request = await app.store.find(id).catch((error: unknown) => reportUnreadable(app, id, error))
-  if (request === 'unreadable') return
-  if (!request) return noteLost(app, id)
-  const { store } = app
-  const { state, parent } = request
-  noteRequest(parent?.id ?? id)
-  const opened = app.catalog.openIfFit(request)
-  if (!opened) return leaveUnfit(app, request)
-  await store.postponeIfUnchanged(request, holdMs)
-  if (state === 'waiting') return (await waitForApproval(app, request)) === 'exempt' ? reconcile(app, carryOn, id) : undefined
-  if (state === 'approved' && parent) {
-    const [tracked] = await ofTrackedParents(app, [request])
-    return tracked ? carryOn(parent.id) : store.clearDueIfUnchanged(request)
-  }
-  // A change with a handover is carried out by its requester. Here it can only expire.
-  if (state === 'approved' && opened.change.handover) return waitForHandover(app, request)
-  if (state === 'approved') {
-    const now = await store.now()
-    return (await send(app, request)) === 'begun' ? carryOn(id, now) : show(app, id)
-  }
-  if (state === 'tracking' && opened.change.items) return carryOn(id)
-  if (state !== 'starting' && state !== 'tracking') return store.clearDueIfUnchanged(request)
-  await track(app, [request])
-  if (!parent) await show(app, id)
-}
-
-/** Tells the operators once. Only a person can decide that its change is over, and free its lock by deleting the record. */
-async function reportUnreadable(app: App, requestId: string, error: unknown): Promise<'unreadable'> {
-  if (!(error instanceof UnreadableRecordError) || error.isOfLaterVersion) throw error
-  await notifyOperators(app, 'record-unreadable', unreadableRecord(requestId, app.keys.record(requestId)), { requestId })
-  await app.store.clearDue(requestId)
-  return 'unreadable'
-}
-
-async function noteLost(app: App, id: string): Promise<void> {
-  const { store } = app
-  if (!(await store.isDue(id))) return
-  await onLostRecord(app, id)
-  await store.forgetLost(id)
-}
 
 /** The wait before a card that Slack has not taken, or has refused, is posted again. A refusal can be temporary, too. */
 const cardRetryMs = 2_000
 const refusedCardRetryMs = 60_000
 
 /** Posts the card, and sends reminders and escalations, until the deadline. `exempt`: it was approved because its rule needs no approval. */
-async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
+export async function waitForApproval(app: App, request: Request): Promise<'exempt' | undefined> {
   const { store } = app
   const now = await store.now()
   const isGone = isOfGoneMachine(app, request)
@@ -117,7 +63,7 @@ async function discardUnposted(app: App, request: Request, error: string): Promi
 }
 
 /** Sends the reminders of an approved request whose requester has to start the change, until its deadline. */
-async function waitForHandover(app: App, request: Request): Promise<void> {
+export async function waitForHandover(app: App, request: Request): Promise<void> {
   const now = await app.store.now()
   if (now < request.expiresAt) return remind(app, request, now)
   await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })

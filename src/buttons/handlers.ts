@@ -1,17 +1,11 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { formMetadata, formOpeners, openForm } from '../bolt/open-forms.ts'
+import { formMetadata, formOpeners } from '../bolt/open-forms.ts'
 import type { Handlers } from '../bolt/read-interactions.ts'
 import { pageButtons } from '../bolt/router.ts'
 import type { Origin } from '../domain/approval.ts'
-import { StoreUnavailableError } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { approve, mayDecide, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
-import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
-import { counted } from '../messages/refusals.ts'
-import { renderDetails } from '../outbox/render.ts'
-import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
@@ -20,9 +14,8 @@ import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
-import { approveForm, emergencyForm, openReject, submitApprove, submitBreakGlass, submitReject } from './decision-forms.ts'
 import type { Home } from './home.ts'
-import { requestOfClick } from './request-of-click.ts'
+import { openReject, press, submitApprove, submitBreakGlass, submitReject } from './request-buttons.ts'
 
 export interface FeatureHandlers {
   commands: Command[]
@@ -110,53 +103,6 @@ export function requestHandlers(
     },
   }
 }
-
-/** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
-async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone: ReturnType<typeof createOneAtATime>): Promise<void> {
-  const { origin, answer, triggerId, value, actionId } = click
-  let isSent = false
-  const onSend = () => {
-    isSent = true
-  }
-  try {
-    const request = await requestOfClick(app, click)
-    switch (actionId) {
-      case cardButtons.approve: {
-        // In an emergency, its requester approves it alone, with a reason.
-        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
-          await mayDecide(app, request, origin, 'break-glass')
-          const form = await emergencyForm(app, request)
-          return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
-        }
-        const form = await approveForm(app, request, origin)
-        if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
-        const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
-        if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
-        return
-      }
-      case cardButtons.withdraw:
-        return await withdraw(app, request, origin, answer.elsewhere)
-      case cardButtons.handOver:
-        // Each press reads the account and takes a turn of its writes before one of them takes the step.
-        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
-      case cardButtons.startNow:
-        return await startNow(app, request, origin, answer.elsewhere)
-      case cardButtons.stopTracking:
-        return await stopTracking(app, request, origin, answer.elsewhere)
-      case cardButtons.trackAgain:
-        return await trackAgain(app, request, origin, answer.elsewhere)
-      case cardButtons.details:
-        return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
-    }
-  } catch (error) {
-    const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
-    throw isUndone ? new StoreUnavailableError(error.message, error.code, notApproved) : error
-  } finally {
-    if (click.onHome) await home.show(origin)
-  }
-}
-
-const notApproved = "Not approved: Redis isn't responding. Try again in a minute."
 
 /** Reads the details of an item by its id. Undefined if there is no such item any more. */
 type ReadDetails = (id: string, origin: Origin) => Promise<Details | undefined>

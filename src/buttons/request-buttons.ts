@@ -1,23 +1,118 @@
 import type { ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { refuseForm } from '../bolt/open-forms.ts'
-import type { Origin } from '../domain/approval.ts'
+import { openForm, refuseForm } from '../bolt/open-forms.ts'
+import type { ButtonDenial, Origin } from '../domain/approval.ts'
+import { StoreUnavailableError } from '../domain/errors.ts'
+import { noteRequest } from '../domain/lane.ts'
 import { longestReason, visibleReason } from '../domain/policy.ts'
 import { isSentence } from '../domain/reason.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
-import { approve, breakGlass, mayDecide, reject } from '../life/decide.ts'
-import { approveCallbackId, breakGlassCallbackId, cardButtons, rejectCallbackId } from '../messages/button-ids.ts'
-import { counted } from '../messages/refusals.ts'
-import { heldWords, passesWords } from '../messages/request-words.ts'
+import { approve, breakGlass, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
+import { handOver } from '../life/hand-over.ts'
+import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
+import { counted, unverifiedDescription } from '../messages/refusals.ts'
+import { heldWords, passesWords, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
+import { onDistrusted } from '../outbox/operators.ts'
+import { renderDetails } from '../outbox/render.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
-import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import type { Answer, Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import type { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { checkboxes, radioButtons } from '../slack/pickers.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { requestOfClick, requireRequest } from './request-of-click.ts'
+import type { Home } from './home.ts'
+
+/** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
+export async function press(
+  app: App,
+  home: Pick<Home, 'show'>,
+  click: Click,
+  runAlone: ReturnType<typeof createOneAtATime>,
+): Promise<void> {
+  const { origin, answer, triggerId, value, actionId } = click
+  let isSent = false
+  const onSend = () => {
+    isSent = true
+  }
+  try {
+    const request = await requestOfClick(app, click)
+    switch (actionId) {
+      case cardButtons.approve: {
+        // In an emergency, its requester approves it alone, with a reason.
+        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+          await mayDecide(app, request, origin, 'break-glass')
+          const form = await emergencyForm(app, request)
+          return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+        }
+        const form = await approveForm(app, request, origin)
+        if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+        const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
+        if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
+        return
+      }
+      case cardButtons.withdraw:
+        return await withdraw(app, request, origin, answer.elsewhere)
+      case cardButtons.handOver:
+        // Each press reads the account and takes a turn of its writes before one of them takes the step.
+        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
+      case cardButtons.startNow:
+        return await startNow(app, request, origin, answer.elsewhere)
+      case cardButtons.stopTracking:
+        return await stopTracking(app, request, origin, answer.elsewhere)
+      case cardButtons.trackAgain:
+        return await trackAgain(app, request, origin, answer.elsewhere)
+      case cardButtons.details:
+        return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
+    }
+  } catch (error) {
+    const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
+    throw isUndone ? new StoreUnavailableError(error.message, error.code, notApproved) : error
+  } finally {
+    if (click.onHome) await home.show(origin)
+  }
+}
+
+const notApproved = "Not approved: Redis isn't responding. Try again in a minute."
+
+/** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
+export function requestOfClick(app: App, click: Click): Promise<Request> {
+  const { value, origin, answer, actionId: at, onHome, messageTs } = click
+  const isThere = ({ origin: { channelId }, cardTs }: Request) =>
+    onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
+  return requireRequest(app, { value, origin, answer, at }, isThere)
+}
+
+/** A click or a form that was sent. `at`: the id of the button or the form. */
+type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
+
+/** Reads the request of a button's value. Throws a Refusal if it is none that Lockkeeper wrote. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
+async function requireRequest(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
+  const { store, signatures, catalog, slack } = app
+  const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
+  const button = readButton(value)
+  if (!button) throw await refused('foreign-button')
+  const request = await store.find(button.id)
+  if (!request) throw await refused('unknown-request')
+  if (!belongsTo(button, request)) throw await refused('foreign-button', request)
+  noteRequest(request.id)
+  const verdict = signatures.verifyRecord(request)
+  if (isThere(request)) {
+    const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
+    answer.about(verdict === 'genuine' ? subject : boldPhrase(unverifiedDescription(request).title))
+  }
+  if (verdict === 'unknown-key') throw await refused('unknown-key', request)
+  if (verdict !== 'genuine') {
+    void onDistrusted(app, request, { code: 'record-changed' })
+    throw await refused('record-changed', request)
+  }
+  // During an update, another version of Lockkeeper may have posted the card.
+  if (!catalog.openIfFit(request)) throw await refused('other-version', request)
+  if (!isThere(request)) throw await refused('stale-card', request)
+  return request
+}
 
 /** *Reject* opens the form that asks for the reason. */
 export function openReject(app: App): FormHandler<Click> {

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { type ApiKey, isOwnKey } from '../../account/objects.ts'
+import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
+import type { App } from '../../app.ts'
+import { accessFacts, accessWords, keyPhrase, labelOf, originWords, requesterOfKey } from '../../domain/account.ts'
+import type { Description, Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
+import { formatDuration, type Phrase, person, phrase } from '../../domain/text.ts'
+import { finding, findings, namesakes } from '../../kit/findings.ts'
+import { apiKeys, keyNamesakes } from '../../kit/things.ts'
+import { preset } from '../../slack/pickers.ts'
+
+// What a rotation and a revocation share: what they read of the key, what they say of it, and how they compare it.
+
+/** The key as the account API listed it. Members that could not be read are absent. */
+export const KeyFacts = z.object({
+  keyId: z.string(),
+  name: z.string().optional(),
+  lastSlice: z.string().optional(),
+  readOnly: z.boolean().optional(),
+  allowedIps: z.array(z.string()).optional(),
+  owner: z.string().optional(),
+})
+export type KeyFacts = z.infer<typeof KeyFacts>
+
+const Verb = z.enum(['rotate', 'revoke'])
+type Verb = z.infer<typeof Verb>
+
+export const requestNew = 'Request a new key.'
+const keyId = z.string()
+const name = z.string()
+const ms = z.number().optional()
+
+export const sharedFindings = {
+  'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
+    next: ({ verb }) => (verb === 'rotate' ? requestNew : ''),
+  }),
+  'own-key': finding({ verb: Verb }, ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`, {
+    next: ({ verb }) =>
+      verb === 'rotate'
+        ? "Lockkeeper's operators can rotate it in the dashboard and update INFRA_API_KEY."
+        : "Lockkeeper's operators can revoke it in the dashboard, after they set another INFRA_API_KEY.",
+  }),
+
+  'perhaps-own-key': finding({ name }, ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the end of its token isn't shown)`),
+  'key-unread': finding(
+    { keyId },
+    ({ keyId }) => `whether API key ${keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`,
+  ),
+
+  'token-stops': finding({ verb: Verb }, ({ verb }) =>
+    verb === 'rotate'
+      ? 'The old token stops working when the requester presses Rotate key.'
+      : 'The token stops working right after the approval.',
+  ),
+  /**
+   * The times count back from the request. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
+   * set only if the account shows no use of the key. `creator`: the Slack id of its requester.
+   */
+  'key-history': finding(
+    { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
+    ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
+      const before = (ago: number) => `${formatDuration(ago)} ago`
+      const since = changedAgoMs === undefined ? '' : ` since its last change or rotation, ${before(changedAgoMs)}`
+      const used = usedAgoMs === undefined ? `No use shown${since}.` : `Last used ${before(usedAgoMs)}.`
+      const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
+      return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
+    },
+  ),
+  namesakes: namesakes(apiKeys),
+
+  'token-changed': finding('Another change rotated the key after this was requested.'),
+  'key-changed': finding(
+    { what: z.enum(['name', 'access', 'allowed addresses', 'end']), before: z.string(), now: z.string() },
+    ({ what, before, now }) => phrase`The key's ${[what]} is ${now} now, not ${before}.`,
+  ),
+}
+const { refuse, schema } = findings(sharedFindings)
+type SharedFinding = z.infer<typeof schema>
+
+/** The option of a picker that is chosen already. */
+export function pickedKey({ keyId, name }: KeyFacts) {
+  return preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId })
+}
+
+export const resourceOf = ({ keyId }: { keyId: string }) => `api_key:${keyId}`
+export const subjectOf = ({ name, keyId }: KeyFacts) => (name === undefined ? keyId : labelOf(name))
+
+/** `key`: as the list of the account has it. Absent if the account API did not answer. */
+export async function preflightKey(
+  app: App,
+  verb: Verb,
+  keyId: string,
+  { signal, forRequest }: PreflightOptions,
+): Promise<Preflight<KeyFacts, { keyId: string }> & { warnings: SharedFinding[]; key?: ApiKey }> {
+  const warnings: SharedFinding[] = [{ code: 'token-stops', verb }]
+  try {
+    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const key = findInList(list, ({ id }) => id === keyId)
+    if (!key) return refuse({ code: 'no-key', keyId, verb })
+    if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
+    const { id, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
+    const perhapsOwn: SharedFinding = { code: 'perhaps-own-key', name: name ?? keyId }
+    return {
+      key,
+      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email },
+      input: { keyId: id },
+      unchecked: lastSlice === undefined ? [perhapsOwn] : [],
+      warnings: [...(name ? keyNamesakes(list.items, labelOf(name), id) : []), ...warnings, historyOf(key, Date.now())],
+      incomplete: false,
+    }
+  } catch (error) {
+    if (!staysUnchecked(error)) throw error
+    const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId }]
+    return { facts: { keyId }, input: { keyId }, unchecked, warnings, incomplete: true }
+  }
+}
+
+function historyOf(key: ApiKey, now: number): SharedFinding {
+  const [usedAgoMs, ageMs, changedAgoMs] = [key.lastUsedAt, key.createdAt, key.updatedAt].map((at) => {
+    const ago = now - Date.parse(at ?? '')
+    return Number.isNaN(ago) ? undefined : Math.max(0, ago)
+  })
+  // After a rotation the account may show no use of a key that was in use until then.
+  const isChanged = usedAgoMs === undefined && (ageMs === undefined || ageMs - (changedAgoMs ?? ageMs) > 60_000)
+  return { code: 'key-history', usedAgoMs, ageMs, changedAgoMs: isChanged ? changedAgoMs : undefined, creator: requesterOfKey(key) }
+}
+
+/** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */
+export function differences(approved: KeyFacts, now: KeyFacts): SharedFinding[] {
+  const differ = <T>(of: (facts: KeyFacts) => T | undefined) =>
+    of(approved) !== undefined && of(now) !== undefined && of(approved) !== of(now)
+  if (differ(({ lastSlice }) => lastSlice)) return [{ code: 'token-changed' }]
+  const changed = (what: 'name' | 'access' | 'allowed addresses', words: (facts: KeyFacts) => string): SharedFinding[] => [
+    { code: 'key-changed', what, before: words(approved), now: words(now) },
+  ]
+  if (differ(({ name }) => name)) return changed('name', ({ name = '' }) => name)
+  if (differ(({ readOnly }) => readOnly)) return changed('access', accessWords)
+  return differ(({ allowedIps }) => allowedIps && JSON.stringify(allowedIps.toSorted())) ? changed('allowed addresses', originWords) : []
+}
+
+/** `endsIn`: the label of the last characters of its token. `isWarned`: a warning says what it may do. */
+export function describeKey(
+  facts: KeyFacts,
+  { title, endsIn, underway, isWarned }: { title: Phrase; endsIn: string; underway: string; isWarned: boolean },
+): Description {
+  const { keyId, name, lastSlice, owner } = facts
+  const requester = requesterOfKey({ name })
+  const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
+  return {
+    title,
+    facts: [
+      ...whom,
+      { label: endsIn, value: lastSlice ?? 'unknown' },
+      ...accessFacts(facts, { isWarned }),
+      { label: 'Owner', value: owner ?? 'unknown' },
+    ],
+    ids: [
+      ...(name === undefined ? [] : [{ label: 'API key', value: keyId }]),
+      // People know the key by less than its whole name.
+      ...(name === undefined || name === labelOf(name) ? [] : [{ label: 'Name on the account', value: name }]),
+    ],
+    underway,
+  }
+}
+
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
+export function keyOf({ keyId, name }: KeyFacts): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
+}

@@ -1,0 +1,316 @@
+import { z } from 'zod'
+import type { ApiKey } from '../../account/objects.ts'
+import { findInList } from '../../account/resource.ts'
+import type { App } from '../../app.ts'
+import {
+  fullAccessFromEverywhere,
+  isOpenToAll,
+  labelOf,
+  longestLabel,
+  parseKeyName,
+  requesterOfKey,
+  uniqueKeyName,
+} from '../../domain/account.ts'
+import {
+  type Change,
+  type Description,
+  type Issued,
+  type IssuedFor,
+  type Moment,
+  type Observation,
+  type OnAnswer,
+  type Preflight,
+  type PreflightOptions,
+  RetractedBecause,
+  retractedBecause,
+} from '../../domain/change.ts'
+import { moment, phrase, utcTime } from '../../domain/text.ts'
+import { changeFeature } from '../../kit/change-feature.ts'
+import { oneOf, pick } from '../../kit/change-form.ts'
+import { finding, findings } from '../../kit/findings.ts'
+import { findTyped } from '../../kit/thing.ts'
+import { apiKeys } from '../../kit/things.ts'
+import { requestIdFor } from '../../life/submit.ts'
+import { option } from '../../slack/blocks.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { code, mrkdwn } from '../../slack/text.ts'
+import { creationFindings, endFindings, observeCreation, readEnd, requireEndable, splitEnd, untilWords } from './end-fields.ts'
+import { changeEnd, createKey, earlierNow, type KeyEnd, knownEnds, placeOf } from './ends.ts'
+import {
+  describeKey,
+  differences,
+  KeyFacts,
+  keyOf,
+  pickedKey,
+  preflightKey,
+  requestNew,
+  resourceOf,
+  sharedFindings,
+  subjectOf,
+} from './existing.ts'
+
+/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends, in ms since 1970. `newKey`: what the name of the new one begins with. */
+const Rotation = z.object({ keyId: z.string(), oldEndsAt: z.number().optional(), newKey: z.string().optional() })
+type Rotation = z.infer<typeof Rotation>
+
+const RotationFacts = KeyFacts.extend({
+  /**
+   * The old key, which a rotation keeps for a while, and the name of the new one. `endsAt`: when the old key, and then the new one, ends by itself.
+   * `since`: that of its record, if Redis has it.
+   */
+  overlap: z
+    .object({
+      oldEndsAt: z.number(),
+      newName: z.string().optional(),
+      createdAt: z.number().optional(),
+      endsAt: z.number().optional(),
+      since: z.number().optional(),
+    })
+    .optional(),
+})
+export type RotationFacts = z.infer<typeof RotationFacts>
+
+export const rotationFindings = findings({
+  ...sharedFindings,
+  ...endFindings,
+  ...creationFindings,
+  'full-access-from-everywhere': finding(fullAccessFromEverywhere),
+
+  'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
+    field: 'keep',
+    next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
+  }),
+  'label-too-long': finding(`A key's name may have ${longestLabel} characters before the bracket, and this one has more.`, {
+    field: 'keep',
+    next: "Rename it in the account's dashboard, or rotate it without keeping the old token.",
+  }),
+  'access-unknown': finding("The account API doesn't show this key's access, so a new key can't get the same.", {
+    field: 'keep',
+    next: 'Rotate it without keeping the old token.',
+  }),
+  'new-retracted': finding(
+    { because: RetractedBecause },
+    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the new key. The old key still works.`,
+  ),
+
+  'key-gone': finding(
+    'The key is no longer on the account: Lockkeeper deleted it because nobody saw its new token, or another change did.',
+    { next: requestNew },
+  ),
+  'not-rotated': finding("The key wasn't rotated. Its old token still works."),
+  'rotated-unseen': finding('Nobody saw the new token, so Lockkeeper deleted the key. Its old token no longer works either.', {
+    next: requestNew,
+  }),
+
+  retracted: finding(
+    { because: RetractedBecause },
+    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the key. Its old token no longer works either.`,
+    { next: requestNew },
+  ),
+})
+type RotationFinding = z.infer<typeof rotationFindings.schema>
+
+export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'keep'>({
+  kind: 'key.rotate',
+  change: rotateChange,
+  findings: rotationFindings,
+  form: {
+    callbackId: 'rotate-api-key',
+    startsOnClick: true,
+    title: 'Rotate an API key',
+    about: 'keyId',
+    fields: {
+      keyId: pick(apiKeys, {
+        label: 'API key',
+        hint: 'After the approval, you press “Rotate key”. The new token is shown once, only to you.',
+      }),
+      keep: oneOf(
+        [
+          option({ text: 'Stops working at once', value: 'none' }),
+          ...[1, 24, 7 * 24].map((hours) => {
+            const text = hours === 1 ? '1 hour' : hours === 24 ? '1 day' : '7 days'
+            return option({
+              text: `Works for ${text} more`,
+              value: `${hours}h`,
+              description: 'You get a new key, and the old one ends by itself',
+            })
+          }),
+        ],
+        { label: 'Old token' },
+      ),
+    },
+    input: async ({ keyId, keep }, sent, app) => ({ keyId, ...(await overlapOf(app, keep === 'none' ? undefined : keep, sent)) }),
+    filled: ({ oldEndsAt }, facts) => ({
+      keep: oldEndsAt === undefined ? 'none' : `${[7 * 24, 24].find((hours) => oldEndsAt - Date.now() > (hours / 2) * 3_600_000) ?? 1}h`,
+      keyId: pickedKey(facts),
+    }),
+  },
+  command: {
+    words: 'keys rotate',
+    group: 'Keys',
+    usage: '[<key> [keeping the old one for <time>]]',
+    summary: 'Request a new token for an API key',
+    details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you. *keeping the old one for 1d*: makes a new key with the same access, and ends the old one after a day.`,
+    examples: ['terraform', 'ci-deploy keeping the old one for 1d'],
+  },
+  read: async (app, { args, slashCommand }) => {
+    const keeping = args.findLastIndex((word) => /^keep(?:ing)?$/i.test(word))
+    const { args: words, end } = splitEnd(args.slice(Math.max(keeping, 0)))
+    const isKept = keeping > 0 && end !== undefined && /^the old(?: one| key| token)?$/i.test(words.slice(1).join(' '))
+    if (keeping > 0 && !isKept)
+      throw new Refusal('wrong-usage', mrkdwn`Not requested: say for how long, such as ${code('keeping the old one for 1d')}.`)
+    const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
+    const [found, overlap] = await Promise.all([findTyped(app, apiKeys, typed), overlapOf(app, isKept ? end : undefined, slashCommand)])
+    const ask = mrkdwn`Which one should be rotated?`
+    return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: 'keys rotate <id>' }
+  },
+  item: { of: 'api-key', label: 'Rotate…' },
+})
+
+/** What a rotation adds to its input if it keeps the old key for a while. `end`: how long, as it was typed. */
+async function overlapOf(
+  app: App,
+  end: string | undefined,
+  { origin, deliveryKey }: { origin: { userId: string }; deliveryKey: string },
+): Promise<Partial<Rotation>> {
+  if (end === undefined) return {}
+  return { oldEndsAt: await readEnd(app, end, origin.userId), newKey: uniqueKeyName('', origin.userId, requestIdFor(deliveryKey)) }
+}
+
+/** The old token stops working at once (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). */
+export function rotateChange(app: App): Change<Rotation, RotationFacts> {
+  return {
+    kind: 'key.rotate',
+    label: 'rotating an API key',
+    input: Rotation,
+    facts: RotationFacts,
+    resource: resourceOf,
+    subject: subjectOf,
+    preflight: (input, options) => preflight(app, input, options),
+    differences: firstDifference,
+    explain: rotationFindings.explain,
+    describe,
+    offeredAtEnd: 'Rotate…',
+    // The new key gets the end of the old one, which is not known before that is read.
+    endOf: (_, { overlap }) => overlap && (overlap.newName === undefined ? 'unread' : { endsAt: overlap.endsAt }),
+    handover: {
+      label: 'Rotate key',
+      warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
+      issue: async ({ keyId }, facts, options) => {
+        if (facts.overlap) return issueBeside(app, facts, options)
+        const { token } = await app.account.apiKeys.rotate(keyId, facts.name ?? '', { onAnswer: options.onAnswer })
+        return {
+          id: keyId,
+          secret: token,
+          heading: `The new token of API key ${subjectOf(facts)}`,
+          note: 'Shown once. Save it in your secrets manager now. The old token no longer works.',
+        }
+      },
+      retract: ({ id }) => app.account.apiKeys.delete(id),
+      retracted: (_, because, { overlap }): RotationFinding => ({ code: overlap ? 'new-retracted' : 'retracted', because }),
+    },
+    observe: (input, facts, moment) =>
+      facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
+    doneSentence: (facts) =>
+      facts.overlap
+        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once. The old key ends ${moment(facts.overlap.oldEndsAt)}.`
+        : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once. The old token no longer works.`,
+  }
+}
+
+/** Makes a new key with the same access. The old one gets its end only once the request is done: a new token that nobody saw must not end it. */
+async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: OnAnswer; request: IssuedFor }): Promise<Issued> {
+  const { keyId, name = '', overlap, readOnly = true, allowedIps = [] } = facts
+  const old = parseKeyName(name)
+  if (!overlap?.newName || !old) throw new Error('the key was not read')
+  const { label, requester, request: by } = old
+  const now = await earlierNow(app)
+  const { id: once, origin, cardTs: threadTs } = options.request
+  const pending: KeyEnd = {
+    ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now },
+    ...{ channelId: origin.channelId, threadTs, once, replaces: { end: overlap.endsAt, since: overlap.since } },
+  }
+  await changeEnd(app, placeOf(pending), () => pending)
+  const { key, token } = await createKey(app, { name: overlap.newName, readOnly, allowedIps, endsAt: overlap.endsAt }, options)
+  return {
+    id: key.id,
+    secret: token,
+    heading: `The token of your new API key ${label}`,
+    note: `Shown once. Save it in your secrets manager now. The old key works until ${utcTime(overlap.oldEndsAt)}.`,
+  }
+}
+
+/** Deletes a rotated key whose new token nobody has seen. After a report of not rotated, a person may use the new token, so it is kept. */
+async function observeRotation(app: App, { keyId }: Rotation, { lastSlice }: RotationFacts, moment: Moment): Promise<Observation> {
+  const failed = (cause: RotationFinding) => ({ is: 'failed' as const, cause })
+  const key = findInList(await app.account.apiKeys.list(), ({ id }) => id === keyId)
+  if (!key) return failed({ code: 'key-gone' })
+  // Without the last characters of the token, a rotation cannot be detected.
+  if (lastSlice === undefined || key.tokenLastSlice === undefined) return { is: 'unclear' }
+  if (key.tokenLastSlice === lastSlice) {
+    if (moment.isUnsettled) return { is: 'unclear' }
+    return { is: 'not-started', cause: { code: 'not-rotated' } satisfies RotationFinding }
+  }
+  await app.account.apiKeys.delete(key.id)
+  return failed({ code: 'rotated-unseen' })
+}
+
+async function preflight(
+  app: App,
+  { keyId, oldEndsAt, newKey }: Rotation,
+  options: PreflightOptions,
+): Promise<Preflight<RotationFacts, Rotation>> {
+  const { key, facts, ...checked } = await preflightKey(app, 'rotate', keyId, options)
+  const opened: RotationFinding[] = key && isOpenToAll(key) ? [{ code: 'full-access-from-everywhere' }] : []
+  const warnings = [...checked.warnings, ...opened]
+  if (oldEndsAt === undefined) return { ...checked, facts, warnings }
+  const overlap = key ? await overlapWith(app, key, { oldEndsAt, newKey }) : { oldEndsAt }
+  return {
+    ...checked,
+    facts: { ...facts, overlap },
+    input: { keyId: facts.keyId, oldEndsAt: overlap?.oldEndsAt, newKey },
+    warnings: warnings.filter(({ code }) => code !== 'token-stops'),
+  }
+}
+
+/** The old key ends no later than by itself, and the new one ends when the old one would have. */
+async function overlapWith(
+  app: App,
+  key: ApiKey,
+  { oldEndsAt, newKey = '' }: Pick<Rotation, 'newKey'> & { oldEndsAt: number },
+): Promise<RotationFacts['overlap']> {
+  requireEndable(app, oldEndsAt, rotationFindings.refuse)
+  if (requesterOfKey(key) === undefined) rotationFindings.refuse({ code: 'not-made-here' })
+  if ([...labelOf(key.name ?? '')].length > longestLabel) rotationFindings.refuse({ code: 'label-too-long' })
+  if (key.readOnly === undefined || key.allowedIps === undefined) rotationFindings.refuse({ code: 'access-unknown' })
+  const recorded = (await knownEnds(app)).get(key.id)
+  // If the record was lost, the name still says it.
+  const endsAt = recorded?.end ?? parseKeyName(key.name)?.end
+  if (endsAt !== undefined) requireEndable(app, endsAt, rotationFindings.refuse)
+  return {
+    oldEndsAt: Math.min(oldEndsAt, endsAt ?? oldEndsAt),
+    newName: `${labelOf(key.name ?? '')}${newKey}`,
+    createdAt: Date.parse(key.createdAt ?? '') || undefined,
+    endsAt,
+    since: recorded?.since,
+  }
+}
+
+function firstDifference(approved: RotationFacts, now: RotationFacts): RotationFinding[] {
+  const found = differences(approved, now)
+  const [before, after] = [approved, now].map(({ overlap }) => (overlap?.newName === undefined ? undefined : endWords(overlap.endsAt)))
+  if (found.length > 0 || before === undefined || after === undefined || before === after) return found
+  return [{ code: 'key-changed', what: 'end', before, now: after }]
+}
+
+function endWords(endsAt: number | undefined): string {
+  return endsAt === undefined ? 'never' : utcTime(endsAt)
+}
+
+/** A rotation replaces the token, so its message goes on showing the end of the old one. */
+function describe(facts: RotationFacts): Description {
+  const { overlap } = facts
+  const kept = overlap ? phrase`, keeping the old one${untilWords(overlap.oldEndsAt)}` : []
+  const title = phrase`Rotate API key ${keyOf(facts)}${kept}`
+  return describeKey(facts, { title, endsIn: 'Old token ends in', underway: 'being rotated', isWarned: true })
+}

@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { AlertList } from '../../../src/features/alerts/alert-list.ts'
+import { deliver } from '../../../src/outbox/outbox.ts'
+import { outboxApp } from '../../given/outbox-app.ts'
+import { connectTestRedis } from '../../given/redis.ts'
+
+test('an update that is too late does not show which alerts had resolved before it was', async () => {
+  const shared = connectTestRedis()
+  const { redis, keys } = shared
+  const list = { channelId: 'C0OPS00001', command: '/infra', kind: 'ip.evacuate', listedAt: 1, alerts: [] } satisfies AlertList
+  await redis.hset(keys.message('list'), { facts: JSON.stringify(list), cardTs: '"1.1"' })
+  await redis.hset(keys.message('update'), 'facts', JSON.stringify({ updates: 'list' }))
+  const { app, calls } = outboxApp(shared)
+  const alerts = () => {
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+    onTestFinished(() => clock.mockRestore())
+    return [{ channelId: list.channelId }]
+  }
+  // This is read after what has resolved.
+  Object.defineProperty(app.config.policy, 'alerts', { get: alerts })
+
+  expect(await deliver(app, 'update', 'alerts')).toEqual({ is: 'later' })
+  expect(calls).toEqual([])
+})
