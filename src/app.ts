@@ -19,7 +19,6 @@ import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
 import type { Queues } from './redis/queues.ts'
-import type { Access } from './rights/access.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/respond.ts'
 import type { Naming } from './slack/text.ts'
@@ -75,7 +74,6 @@ export interface App {
   signatures: RequestSignatures
   /** Seals what is kept in Redis beside requests and the audit. */
   recordKeyring: Keyring
-  access: Access
   audit: Audit
   store: Store
   freezes: Freezes

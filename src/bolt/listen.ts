@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
+import { authorize } from '../rights/access.ts'
 import { noticeView } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import {
@@ -75,7 +76,7 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
       await interaction.acknowledge()
     }
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
-    await app.access.authorize(origin, { to: 'read', what: at, pressed })
+    await authorize(app, origin, { to: 'read', what: at, pressed })
     await next()
   } catch (error) {
     await interaction.fail(await explain(app, error, interaction))

@@ -11,6 +11,7 @@ import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
 import { counted } from '../messages/refusals.ts'
 import { renderDetails } from '../outbox/render.ts'
+import { gate, may, reasonTerms, ruleOf } from '../rights/access.ts'
 import { notice } from '../slack/blocks.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
@@ -123,7 +124,7 @@ async function press(app: App, home: Pick<Home, 'show'>, click: Click, runAlone:
     switch (actionId) {
       case cardButtons.approve: {
         // In an emergency, its requester approves it alone, with a reason.
-        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+        if (origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
           const form = await emergencyForm(app, request)
           return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
@@ -170,14 +171,13 @@ export interface ItemAction {
 
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
 function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
-  const { access } = app
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
     return async ({ value, origin, answer }) => {
       const own = actions.filter((action) => action.of === of)
       const kinds = own.map(({ kind }) => kind)
-      const [found, allowed] = await Promise.all([read(value, origin), access.may(origin, kinds)])
+      const [found, allowed] = await Promise.all([read(value, origin), may(app, origin, kinds)])
       if (!found) throw new Refusal('out-of-date', mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
         .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
@@ -191,9 +191,9 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
       form: (click) => {
         const item = readJson(ItemButton, click.value)
         if (!item) throw new Refusal('out-of-date', outdatedButton)
-        return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
+        return form(formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gate(origin, kind, 'opened')),
+      allow: async ({ origin }) => void (await gate(app, origin, kind, 'opened')),
     }
   }
 

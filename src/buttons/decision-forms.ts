@@ -11,6 +11,7 @@ import { approveCallbackId, breakGlassCallbackId, cardButtons, rejectCallbackId 
 import { counted } from '../messages/refusals.ts'
 import { heldWords, passesWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
+import { ruleOf } from '../rights/access.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
 import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
@@ -53,7 +54,7 @@ export async function approveForm(app: App, request: Request, origin: Origin): P
 /** `isUrgent`: an emergency approval is chosen. */
 async function heldForm(app: App, request: Request, isUrgent = false): Promise<typeof rejectForm> {
   const { held, passed } = await holdsIfApproved(app, request)
-  const canPass = app.access.ruleOf(request)?.emergency && passed.length > 0
+  const canPass = ruleOf(app, request)?.emergency && passed.length > 0
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
   return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
 }

@@ -6,6 +6,7 @@ import { belongsTo, readButton } from '../messages/button-ids.ts'
 import { unverifiedDescription } from '../messages/refusals.ts'
 import { subjectWords } from '../messages/request-words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
+import { refuse } from '../rights/access.ts'
 import type { Answer, Click } from '../slack/interactions.ts'
 import { boldPhrase } from '../slack/text.ts'
 
@@ -27,7 +28,7 @@ export async function requireRequest(
   isThere: (request: Request) => boolean,
 ): Promise<Request> {
   const { store, signatures, catalog, slack } = app
-  const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
+  const refused = (code: ButtonDenial['code'], request?: Request) => refuse(app, origin, { to: at, request }, { code })
   const button = readButton(value)
   if (!button) throw await refused('foreign-button')
   const request = await store.find(button.id)

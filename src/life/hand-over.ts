@@ -15,6 +15,7 @@ import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooL
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import { noteOf, type StepResult } from '../record/store.ts'
+import { authorize } from '../rights/access.ts'
 import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
@@ -42,7 +43,7 @@ interface Claimed {
 export async function handOver(app: App, request: Request, click: Click): Promise<void> {
   const { store, timings, budget } = app
   const opened = app.catalog.open(request)
-  const grant = await app.access.authorize(click.origin, { to: 'issue', request })
+  const grant = await authorize(app, click.origin, { to: 'issue', request })
   const { handover } = opened.change
   if (request.state !== 'approved' || !handover) throw tooLate(request, click.origin.userId)
   if (click.onHome) throw new Refusal('on-home', notOnHome)

@@ -12,6 +12,7 @@ import { deliver, show } from '../outbox/outbox.ts'
 import { ofTrackedParents } from '../record/children.ts'
 import type { ReportName } from '../record/steps.ts'
 import { firstAlertReminderMs, firstReminderAt, UnreadableRecordError } from '../record/store.ts'
+import { ruleOf } from '../rights/access.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
 import { leaveUnfit } from './authority.ts'
@@ -94,8 +95,8 @@ async function waitForApproval(app: App, request: Request): Promise<'exempt' | u
 }
 
 /** Whether a machine requested it that the policy no longer lets request it. */
-function isOfGoneMachine({ access }: App, request: Request): boolean {
-  return machineNameOf(request.origin) !== undefined && access.ruleOf(request) === undefined
+function isOfGoneMachine(app: App, request: Request): boolean {
+  return machineNameOf(request.origin) !== undefined && ruleOf(app, request) === undefined
 }
 
 /** For a start with another policy: what such machines requested, and what was not sent yet, ends at once, and not only when it is due. */
@@ -168,7 +169,7 @@ const changedRetryMs = 500
 
 /** Sends the reminder or the escalation that is due, and makes the request due again at the next one or its deadline. */
 async function remind(app: App, request: Request, now: number): Promise<void> {
-  const { due, nextAt } = callsOf(request, now, app.access.ruleOf(request)?.approve)
+  const { due, nextAt } = callsOf(request, now, ruleOf(app, request)?.approve)
   const inMs = nextAt - now + 50
   if (due) {
     const { outcome } = await app.store.take(request, due.step, { set: due.set, reports: [due.report], dueInMs: inMs })

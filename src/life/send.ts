@@ -24,6 +24,7 @@ import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import type { StepName } from '../record/steps.ts'
 import { noteOf, type StepData } from '../record/store.ts'
+import { judgeStart } from '../rights/access.ts'
 import { timesOf } from '../rights/times.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
@@ -144,7 +145,7 @@ async function look(app: App, { request, opened, child, freezes }: Claim, at: Lo
     case 'rights': {
       // People may have lost their rights between the approval and the start.
       const isLater = facts.until - startWithinMs > facts.signed.approvedAt
-      return { rights: isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed' }
+      return { rights: isLater ? await judgeStart(app, child?.parent ?? request) : 'allowed' }
     }
     case 'past': {
       // One that waits for the account was judged before, and is again right before its write.

@@ -32,7 +32,7 @@ import {
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
-import { ReasonRequired } from '../rights/access.ts'
+import { admit, gate, ReasonRequired } from '../rights/access.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { findEarlier, historyBefore } from './history.ts'
@@ -80,7 +80,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal('reason-too-long', ownWords(notRequested(tooLongReason(reason.length).text)))
   const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
-  const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
+  const requester = requested.requester ?? (await gate(app, origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight
@@ -90,7 +90,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const moreResources = change.moreResources?.(input, facts)
   const at = await app.store.now()
   const draft = { input, facts }
-  const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
+  const { rule, unchecked } = await admit(app, origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)

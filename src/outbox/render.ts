@@ -12,6 +12,7 @@ import { requestDetails } from '../messages/request-details.ts'
 import { approvalCard } from '../messages/request-message.ts'
 import { warningWords } from '../messages/warnings.ts'
 import type { ReportName } from '../record/steps.ts'
+import { ruleOf } from '../rights/access.ts'
 import { timesOf } from '../rights/times.ts'
 import type { Answerable } from '../slack/interactions.ts'
 import { profileLink } from '../slack/text.ts'
@@ -47,7 +48,7 @@ export function renderReport(app: App, request: Request, name: ReportName, names
 
 /** Gathers what messages show of a request. Of a record that cannot be verified they show nothing. */
 export function viewOf(app: App, request: Request): CardView {
-  const { catalog, config, slack, access, signatures } = app
+  const { catalog, config, slack, signatures } = app
   const verdict = signatures.verifyRecord(request)
   if (verdict !== 'genuine') {
     if (verdict !== 'unknown-key') void onDistrusted(app, request, { code: 'record-changed' })
@@ -84,7 +85,7 @@ export function viewOf(app: App, request: Request): CardView {
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),
-    rule: access.ruleOf(request),
+    rule: ruleOf(app, request),
     environment: config.environment,
     // Only from its own channel, because a link would reveal a private channel to others.
     fromMessage: fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined,

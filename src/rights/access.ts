@@ -28,7 +28,6 @@ import {
   requesterRuling,
   tallyApprovals,
 } from '../domain/approval.ts'
-import { type Bound, bind } from '../domain/bound.ts'
 import type { Finding } from '../domain/change.ts'
 import {
   type ApproveTerms,
@@ -69,9 +68,12 @@ import type { SlackIdentity } from '../slack/web-api.ts'
 
 interface Judging {
   config: Config
+  catalog: Catalog
   directory: Directory
   slack: { identity: SlackIdentity }
-  catalog: Catalog
+}
+
+interface Noting extends Judging {
   signatures: RequestSignatures
   audit: Audit
   store: Store
@@ -99,13 +101,13 @@ interface IntentOnRequest {
 }
 
 /** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
-async function authorize(app: Judging, origin: Origin, intent: Intent): Promise<Grant> {
+export async function authorize(app: Noting, origin: Origin, intent: Intent): Promise<Grant> {
   const ruling = await judge(app, origin, intent, intent.to !== 'read')
   if (!ruling.allowed) throw await refuse(app, origin, intent, ruling.denial)
   return ruling.grant
 }
 
-async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
+export async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]> {
   const unique = [...new Set(needs)]
   const intents = unique.map((need): Intent => (need === 'read' || need === freezing ? { to: need } : { to: 'request', kind: need }))
   const rulings = await Promise.all(intents.map((intent) => judge(app, origin, intent)))
@@ -113,7 +115,7 @@ async function may(app: Judging, origin: Origin, needs: Need[]): Promise<Need[]>
 }
 
 /** `fresh`: something is allowed by it, so Slack is read again unless it was read just now. */
-async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
+export async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {
   if (intent.to === 'request') return (await judgeRequesting(app, origin, intent.kind, fresh)).ruling
   if (intent.to === 'freeze' || intent.to === 'unfreeze') return judgeFreezing(app, origin, fresh)
   if (intent.to !== 'read') return judgeOnRequest(app, origin, intent, fresh)
@@ -203,7 +205,12 @@ function teamIdFor({ slack }: Judging, { teamId }: Origin): string | undefined {
  * - `sent`: it can have been open for hours, and the person may have left a private channel since. Where Slack gives no answer, the check when it was
  *   opened counts.
  */
-async function gate(app: Judging, origin: Origin, kind: ChangeKind, formStep?: 'opened' | 'channel-chosen' | 'sent'): Promise<Requester> {
+export async function gate(
+  app: Noting,
+  origin: Origin,
+  kind: ChangeKind,
+  formStep?: 'opened' | 'channel-chosen' | 'sent',
+): Promise<Requester> {
   const { channelId, userId } = origin
   const refused = (denial: Denial) => refuse(app, origin, { to: 'request', kind }, denial)
   if (isMachine(origin) && kind.startsWith('key.')) throw await refused({ code: 'keys-need-people' })
@@ -248,7 +255,7 @@ interface Requested {
 }
 
 /** Checks a request under the rule of its project. Returns the rule, and what could not be checked. Throws a Refusal if it may not be. */
-async function admit(app: Judging, origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
+export async function admit(app: Noting, origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
   const { policy } = app.config
   const { kind, project, requester, reason, draft } = requested
   const { person, place } = requester
@@ -301,7 +308,7 @@ async function findApprovers(
 }
 
 /** Counts the approvals of these people, by the members of the groups. `allOf`: whom the rules require. */
-async function tally(
+export async function tally(
   app: Judging,
   request: Request,
   userIds: string[],
@@ -320,7 +327,7 @@ async function tally(
 }
 
 /** Judges again, when a request starts that was approved long ago, whether its requester may request it, and its approvers may approve it. */
-async function judgeStart(
+export async function judgeStart(
   app: Judging,
   request: Request,
 ): Promise<'allowed' | 'no-answer' | 'requester-lost-right' | 'approvals-lost' | 'rule-gone'> {
@@ -342,7 +349,7 @@ async function judgeStart(
   return isUnknown ? 'no-answer' : 'approvals-lost'
 }
 
-function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | undefined {
+export function ruleOf({ catalog, config }: Pick<Judging, 'catalog' | 'config'>, request: Request): PolicyRule | undefined {
   const project = catalog.projectOf(request)
   const { kind, origin } = request
   const found = decidingRule(config.policy, { kind, channelId: origin.channelId, project })
@@ -352,7 +359,7 @@ function ruleOf({ catalog, config }: Judging, request: Request): PolicyRule | un
 }
 
 /** Whether lists show a machine what is in a project: if a rule lets it request something there. */
-function covers({ catalog, config }: Judging, { channelId, userId }: Origin, project: Project): boolean {
+export function covers({ catalog, config }: Judging, { channelId, userId }: Origin, project: Project): boolean {
   return catalog.changesForMachines().some(({ kind }) => {
     const found = firstMatchingRule(config.policy, { kind, channelId, project })
     return found.is === 'rule' && namesMachine(found.rule, userId)
@@ -360,7 +367,7 @@ function covers({ catalog, config }: Judging, { channelId, userId }: Origin, pro
 }
 
 /** What is surely required of a reason for a change of this kind in this channel. Undefined if a rule that can apply requires none. */
-function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: string): ReasonTerms | undefined {
+export function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: string): ReasonTerms | undefined {
   const rules = rulesOfKind(config.policy, { kind, channelId, hasProject: catalog.hasProject(kind) })
   const terms = rules.map(({ reason }) => reason[0])
   const last = terms.at(-1)
@@ -370,7 +377,7 @@ function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, channelId: 
 }
 
 /** What the rule of this channel says about the ends of keys, which belong to no project. */
-function endsTerms({ config }: Judging, kind: ChangeKind, channelId: string): EndsTerms | undefined {
+export function endsTerms({ config }: Judging, kind: ChangeKind, channelId: string): EndsTerms | undefined {
   return rulesOfKind(config.policy, { kind, channelId, hasProject: false }).at(-1)?.ends
 }
 
@@ -388,7 +395,7 @@ export interface Rights {
   hasBot: boolean | 'unknown'
 }
 
-async function rights(app: Judging, origin: Origin): Promise<Rights> {
+export async function rightsOf(app: Judging, origin: Origin): Promise<Rights> {
   const { directory, catalog, config } = app
   const { channelId } = origin
   const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
@@ -423,7 +430,7 @@ interface Attempt {
 }
 
 /** Notes a denial in the audit and returns the Refusal for the person. */
-async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
+export async function refuse(app: Noting, origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
   const { pressed } = attempt
   const request = attempt.request ?? (await requestOf(app, pressed))
   const to = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
@@ -432,14 +439,14 @@ async function refuse(app: Judging, origin: Origin, attempt: Attempt, denial: De
 }
 
 /** Notes that a decision on a request was refused, for another reason than a missing right. `at`: the button, form or tool. */
-async function noteRefused(app: Judging, origin: Origin, { at, code, requestId }: Record<'at' | 'code' | 'requestId', string>) {
+export async function noteRefused(app: Noting, origin: Origin, { at, code, requestId }: Record<'at' | 'code' | 'requestId', string>) {
   if (denialCodes.has(code)) return
   const request = await app.store.find(requestId).catch(() => undefined)
   if (request) await noteAttempt(app, origin, { to: at.split(' ').at(-1) ?? '', request }, { code })
 }
 
 /** People are refused even if it cannot be noted. */
-async function noteAttempt(app: Judging, origin: Origin, { to, kind, what, request }: Attempt, cause: Finding): Promise<void> {
+async function noteAttempt(app: Noting, origin: Origin, { to, kind, what, request }: Attempt, cause: Finding): Promise<void> {
   const { userId, channelId, teamId } = origin
   const more = { by: userId, attempted: to, causes: [cause] }
   const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
@@ -449,32 +456,8 @@ async function noteAttempt(app: Judging, origin: Origin, { to, kind, what, reque
 }
 
 /** Somebody who may not use Lockkeeper is refused before the request of the button is read. */
-async function requestOf(app: Judging, pressed: Pressed | undefined): Promise<Request | undefined> {
+async function requestOf(app: Noting, pressed: Pressed | undefined): Promise<Request | undefined> {
   const button = readButton(pressed?.value ?? '')
   const request = button && (await app.store.find(button.id).catch(() => undefined))
   return request && belongsTo(button, request) ? request : undefined
-}
-
-const checks = {
-  judge,
-  judgeStart,
-  authorize,
-  refuse,
-  noteRefused,
-  gate,
-  admit,
-  may,
-  rights,
-  tally,
-  ruleOf,
-  covers,
-  reasonTerms,
-  endsTerms,
-}
-
-/** The checks of who may do what. No other code decides that. A decision is checked by what Slack says at the click. */
-export type Access = Bound<typeof checks>
-
-export function createAccess(app: Judging): Access {
-  return bind(app, checks)
 }

@@ -37,7 +37,6 @@ import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
-import { createAccess } from '../rights/access.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/respond.ts'
 import { createNaming } from '../slack/text.ts'
@@ -183,7 +182,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     senders,
     signatures,
     recordKeyring,
-    access: createAccess({ config, directory, slack, catalog, signatures, ...ofPeople, metrics, errors }),
   }
   const people: App = {
     ...shared,

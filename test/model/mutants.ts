@@ -11,19 +11,18 @@ import { counted } from '../../src/messages/refusals.ts'
 import { subjectWords } from '../../src/messages/request-words.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import type { Store } from '../../src/record/store.ts'
-import type { Access } from '../../src/rights/access.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { createDirectory } from '../../src/slack/people.ts'
 import type { Bot } from '../../src/start/bot.ts'
 import { fakeApp } from '../fake-app.ts'
-import { accessWith } from '../given/access.ts'
+import { judging, type People } from '../given/access.ts'
 import { decideWith } from '../given/decide-with.ts'
 import { openRecords } from '../journeys/records.ts'
 import type { World } from '../journeys/world.ts'
 import { type Command, change, press, requestChange } from './commands.ts'
 import { arrive } from './happenings.ts'
 import type { Mutate } from './session.ts'
-import { type Name, policy } from './staff.ts'
+import { ids, type Name, policy } from './staff.ts'
 
 /** The real bot, put together in the same way as the mutants. */
 export const unharmed: Mutate = replaceApprove()
@@ -44,7 +43,10 @@ const approve = (...people: Name[]) =>
 /** Bots with one defect each, to show that the model notices it. */
 export const mutants: Record<string, Mutant> = {
   'a bot that lets anybody approve': {
-    mutate: replaceApprove((access) => ({ ...access, authorize: async () => ({ via: 'anybody' }) })),
+    mutate: replaceApprove((people) => ({
+      ...people,
+      members: async (groups) => new Map(groups.map((id) => [id, new Set(Object.values(ids))])),
+    })),
     commands: [requestChange('ip.move', 0, ['ada']), approve('jana')],
   },
   'a bot that overwrites what was approved at the same moment': {
@@ -56,12 +58,21 @@ export const mutants: Record<string, Mutant> = {
     ]).flat(),
   },
   'a bot that counts who was an approver once': {
-    mutate: replaceApprove((access) => ({
-      ...access,
-      tally: async (_, approvers) => ({ enough: approvers.length >= 2, missing: Math.max(2 - approvers.length, 0), needed: 2 }),
-    })),
+    mutate: replaceApprove(neverForgetting),
     commands: [requestChange('ip.move', 0, ['ada']), approve('chiara'), change('oncall', 'chiara'), approve('ben'), approve('finn')],
   },
+}
+
+function neverForgetting(people: People): People {
+  const known = new Map<string, Set<string>>()
+  return {
+    ...people,
+    async members(groupIds, purpose) {
+      for (const [id, found] of await people.members(groupIds, purpose))
+        known.set(id, new Set([...(known.get(id) ?? []), ...(found === 'unknown' ? [] : found)]))
+      return new Map(groupIds.map((id) => [id, known.get(id) ?? 'unknown']))
+    },
+  }
 }
 
 /** How many have read a revision of a request and want to write, over all replicas. */
@@ -83,24 +94,18 @@ function overwriting(store: Store): Store {
   }
 }
 
-function replaceApprove(wrong: (access: Access) => Access = (access) => access, kept: (store: Store) => Store = (store) => store): Mutate {
+function replaceApprove(wrong: (people: People) => People = (people) => people, kept: (store: Store) => Store = (store) => store): Mutate {
   return (bot: Bot, world: World) => {
     const { store, note } = openRecords(world)
     const accountApi = createAccountApi({ baseUrl: new URL(world.accountApi.url), key: new Secret(world.accountApi.key), onCall: () => {} })
     const catalog = createCatalog([moveChange({ account: accountApi }), renameChange(fakeApp({ account: accountApi }))])
     const read = readPolicy(policy, 'policy.yml', { kinds: catalog.kinds(), bundles: new Map(), expiresMs: 90_000 })
     if ('lines' in read) throw new Error(read.lines.join('\n'))
-    const access = accessWith({
-      people: createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) }),
-      policy: read.policy,
-      catalog,
-      noteRefusal: note,
-    })
+    const people = createDirectory({ client: new WebClient(world.slack.botToken, { slackApiUrl: world.slack.apiUrl }) })
     const decide = decideWith(
-      fakeApp({
+      fakeApp(judging(read.policy, wrong(people), note), {
         signatures: world.signatures,
         store: kept(store),
-        access: wrong(access),
         catalog,
         errors: { of: () => () => {} },
         queues: { wake: async () => {} },
