@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UserError } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
-import { noteRefused } from '../rights/access.ts'
+import { noteRefused } from '../rights/authorize.ts'
 import { causeOf, toUserWords } from '../slack/errors.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
-import { authorize } from '../rights/access.ts'
+import { authorize } from '../rights/authorize.ts'
 import { noticeView } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import {

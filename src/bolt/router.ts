@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { freezing } from '../domain/policy.ts'
-import { gate } from '../rights/access.ts'
+import { gate } from '../rights/authorize.ts'
 import { notice } from '../slack/blocks.ts'
 import { type Command, findCommand, isMistyped, limitWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from '../slack/errors.ts'

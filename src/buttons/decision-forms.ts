@@ -11,7 +11,7 @@ import { approveCallbackId, breakGlassCallbackId, cardButtons, rejectCallbackId 
 import { counted } from '../messages/refusals.ts'
 import { heldWords, passesWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
-import { ruleOf } from '../rights/access.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
 import type { Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'

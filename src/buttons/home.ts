@@ -8,7 +8,7 @@ import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
 import { isFrozenAt } from '../record/freeze.ts'
-import { judge } from '../rights/access.ts'
+import { judge } from '../rights/judge.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */

@@ -6,7 +6,7 @@ import { belongsTo, readButton } from '../messages/button-ids.ts'
 import { unverifiedDescription } from '../messages/refusals.ts'
 import { subjectWords } from '../messages/request-words.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { refuse } from '../rights/access.ts'
+import { refuse } from '../rights/authorize.ts'
 import type { Answer, Click } from '../slack/interactions.ts'
 import { boldPhrase } from '../slack/text.ts'
 

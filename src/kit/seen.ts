@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { ApiError, isUnanswered } from '../domain/errors.ts'
 import type { List } from '../domain/list.ts'
-import { covers } from '../rights/access.ts'
+import { covers } from '../rights/judge.ts'
 
 interface Placed {
   project?: { id: string; name?: string | undefined } | undefined

@@ -19,7 +19,7 @@ import { show } from '../outbox/outbox.ts'
 import { isChildOf } from '../record/children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from '../record/steps.ts'
 import { noteOf } from '../record/store.ts'
-import { ruleOf } from '../rights/access.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */

@@ -15,7 +15,7 @@ import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooL
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import { noteOf, type StepResult } from '../record/store.ts'
-import { authorize } from '../rights/access.ts'
+import { authorize } from '../rights/authorize.ts'
 import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'

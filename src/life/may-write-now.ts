@@ -3,7 +3,7 @@ import type { Deadline } from '../domain/deadline.ts'
 import type { AuthorityProblem, Waits } from '../domain/request.ts'
 import { heldFrom, type Signed, type Times } from '../domain/starts.ts'
 import type { CommonFinding } from '../messages/refusals.ts'
-import type { judgeStart } from '../rights/access.ts'
+import type { judgeStart } from '../rights/judge.ts'
 
 /**
  * `unchanged`: the write may be sent, with these facts. `changed`: the account is not as it was approved. `refused`: the account API

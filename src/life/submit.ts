@@ -32,7 +32,7 @@ import {
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
-import { admit, gate, ReasonRequired } from '../rights/access.ts'
+import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { findEarlier, historyBefore } from './history.ts'

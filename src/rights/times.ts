@@ -7,7 +7,7 @@ import { approvedAtOf, heldFrom, type Signed, type Times, timesFor } from '../do
 import type { Catalog } from '../record/catalog.ts'
 import { type Freezes, unreadableId } from '../record/freeze.ts'
 import type { Store } from '../record/store.ts'
-import { ruleOf } from './access.ts'
+import { ruleOf } from './judge.ts'
 
 interface Timing {
   config: Config

@@ -9,7 +9,7 @@ import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../doma
 import { isElapsed, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
 import { type Entered, type Field, oneOf, text } from '../../kit/change-form.ts'
 import { finding } from '../../kit/findings.ts'
-import { endsTerms } from '../../rights/access.ts'
+import { endsTerms } from '../../rights/judge.ts'
 import { option } from '../../slack/blocks.ts'
 import { notRequested, Refusal } from '../../slack/errors.ts'
 import { readMetadata } from '../../slack/payloads.ts'
