@@ -5,7 +5,7 @@ import { type Approval, childIdOf, type Decision, holdOf, type Request, resource
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
-import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
+import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/why-not.ts'
 import { heldBriefly } from '../messages/request-words.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'

@@ -10,7 +10,7 @@ import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserErro
 import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { heldFrom, startWithinMs } from '../domain/starts.ts'
-import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
+import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/why-not.ts'
 import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'

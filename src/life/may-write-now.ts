@@ -2,7 +2,7 @@ import type { Finding } from '../domain/change.ts'
 import type { Deadline } from '../domain/deadline.ts'
 import type { AuthorityProblem, Waits } from '../domain/request.ts'
 import { heldFrom, type Signed, type Times } from '../domain/starts.ts'
-import type { CommonFinding } from '../messages/refusals.ts'
+import type { CommonFinding } from '../messages/why-not.ts'
 import type { judgeStart } from '../rights/judge.ts'
 
 /**

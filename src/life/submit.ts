@@ -16,7 +16,7 @@ import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
-import { type CommonFinding, explain } from '../messages/refusals.ts'
+import { type CommonFinding, explain } from '../messages/why-not.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {

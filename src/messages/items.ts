@@ -5,7 +5,7 @@ import type { Catalog, Opened } from '../record/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
 import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { endingWords, explainAll, whyWords } from './refusals.ts'
+import { endingWords, explainAll, whyWords } from './why-not.ts'
 import { span, stateWords } from './request-words.ts'
 
 export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt' | 'endedAt'> {

@@ -20,7 +20,7 @@ import {
   quotedTitle,
 } from '../slack/text.ts'
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
-import { isDistrusted } from './refusals.ts'
+import { isDistrusted } from './why-not.ts'
 import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import {

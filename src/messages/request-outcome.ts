@@ -4,7 +4,7 @@ import type { Request } from '../domain/request.ts'
 import { context, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../slack/text.ts'
 import { isPartlyDone, movedCount, notesOnDone, unsentWords } from './items.ts'
-import { endingWords, isDistrusted } from './refusals.ts'
+import { endingWords, isDistrusted } from './why-not.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import {
   approvedBy,

@@ -5,7 +5,7 @@ import { canReverse, type Request, type RequestRef, type Waits } from '../domain
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
-import { explain, explainAll, unverifiedDescription, whyWords } from '../messages/refusals.ts'
+import { explain, explainAll, unverifiedDescription, whyWords } from '../messages/why-not.ts'
 import { report } from '../messages/reports.ts'
 import type { CardView } from '../messages/request-content.ts'
 import { requestDetails } from '../messages/request-details.ts'

@@ -6,7 +6,7 @@ import { notifyOperators } from '../../outbox/notices.ts'
 import { createBodyReader, maxBodyBytes, mustEnd } from '../../slack/http-receiver.ts'
 import { alertOutcomes, TryLater } from './alerts.ts'
 import { type Alert, readPayload } from './payload.ts'
-import { type RefusalReason, refusalReasons, unread } from './refusals.ts'
+import { type RefusalReason, refusalReasons, unread } from './unread.ts'
 
 const alertsPath = '/alerts/alertmanager'
 

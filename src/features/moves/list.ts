@@ -3,7 +3,7 @@ import { bySchedule, holdOf, isOpen, type Request } from '../../domain/request.t
 import { phraseText } from '../../domain/text.ts'
 import { listFeature } from '../../kit/list.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { unreadableRequests } from '../../messages/refusals.ts'
+import { unreadableRequests } from '../../messages/why-not.ts'
 import { mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import type { Listing } from '../../slack/listing.ts'

@@ -17,7 +17,7 @@ import {
   explainAll,
   CommonFinding as schemaOfCommon,
   tooLate,
-} from '../../src/messages/refusals.ts'
+} from '../../src/messages/why-not.ts'
 import { whoApproves } from '../../src/messages/request-words.ts'
 import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/submit-words.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -233,8 +233,8 @@ const approvers = [
   terms([]),
 ]
 
-test('findings, denials and notices read as in refusals.md', async () => {
-  await expectDocument('refusals.md', 'Findings, denials and notices to the operators', [
+test('findings, denials and notices read as in why-not.md', async () => {
+  await expectDocument('why-not.md', 'Findings, denials and notices to the operators', [
     ['Findings of a move', wordsOf(moveFindings.schema as never, ofMove, moveWords)],
     ['Findings of an evacuation', wordsOf(evacuationFindings.schema as never, ofEvacuation, evacuationFindings.words)],
     ['Findings of a rename', wordsOf(renameFindings.schema as never, ofRename, renameFindings.words)],
