@@ -7,8 +7,8 @@ import { noteRefused } from '../rights/authorize.ts'
 import { causeOf, toUserWords } from '../slack/errors.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-/** Explains an error to the person, and reports it: to the log, and a refused decision to the audit. `at` names the interaction. */
-export async function explain(app: App, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
+/** Reports an error, to the log, and a refused decision to the audit. Returns it in the words for the person. `at` names the interaction. */
+export async function reportInWords(app: App, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
   const words = toUserWords(thrown)
   const error = causeOf(thrown)
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
@@ -21,7 +21,7 @@ export async function explain(app: App, thrown: unknown, { at, origin }: Attempt
 /** The same for a form that stays open and shows it. Throws an error that has no words of its own. */
 export async function problemIn(app: App, thrown: unknown, attempted: Attempted): Promise<Mrkdwn> {
   if (toUserWords(thrown) === undefined) throw thrown
-  return explain(app, thrown, attempted)
+  return reportInWords(app, thrown, attempted)
 }
 
 interface Attempted {

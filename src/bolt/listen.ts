@@ -16,7 +16,7 @@ import {
   type SlashCommand,
 } from '../slack/interactions.ts'
 import { type Received, readMetadata } from '../slack/payloads.ts'
-import { explain } from './errors.ts'
+import { reportInWords } from './errors.ts'
 import { openForm } from './open-forms.ts'
 import {
   type Handlers,
@@ -79,7 +79,7 @@ async function receive(app: App, interaction: Interaction, next: () => Promise<v
     await authorize(app, origin, { to: 'read', what: at, pressed })
     await next()
   } catch (error) {
-    await interaction.fail(await explain(app, error, interaction))
+    await interaction.fail(await reportInWords(app, error, interaction))
   } finally {
     clearTimeout(late)
   }
@@ -103,7 +103,7 @@ async function handle<Given extends SlashCommand | Click | Shortcut>(
   if (!handler.fill) return
   // The form itself says that the result follows.
   interaction.answer?.elsewhere()
-  const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await explain(app, error, interaction)))
+  const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await reportInWords(app, error, interaction)))
   if (filled) await form.replace(filled)
 }
 

@@ -16,7 +16,6 @@ import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
-import { type CommonFinding, explain } from '../messages/why-not.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {
@@ -29,6 +28,7 @@ import {
   tooManyLately,
   tooManyUndecided,
 } from '../messages/submit-words.ts'
+import { type CommonFinding, findingWords } from '../messages/why-not.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
@@ -125,7 +125,7 @@ function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input:
   const code = end && endsProblem(rule, end, requestedAt)
   if (!code) return
   const finding = { code, rule: rule.name, longestMs: rule.ends?.longestMs }
-  throw new CheckFailed(finding, explain(change, finding))
+  throw new CheckFailed(finding, findingWords(change, finding))
 }
 
 /** The text of a start that cannot be taken. Nothing is recorded. */

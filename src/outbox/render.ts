@@ -5,12 +5,12 @@ import { canReverse, type Request, type RequestRef, type Waits } from '../domain
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
-import { explain, explainAll, unverifiedDescription, whyWords } from '../messages/why-not.ts'
 import { report } from '../messages/reports.ts'
 import type { CardView } from '../messages/request-content.ts'
 import { requestDetails } from '../messages/request-details.ts'
 import { approvalCard } from '../messages/request-message.ts'
 import { warningWords } from '../messages/warnings.ts'
+import { findingWords, unverifiedDescription, whyWords, wordsOfFindings } from '../messages/why-not.ts'
 import type { ReportName } from '../record/steps.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
@@ -71,14 +71,14 @@ export function viewOf(app: App, request: Request): CardView {
     held: opened && heldNow(app, request),
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     leaves: opened?.change.leaves?.(opened.latest),
-    unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
+    unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
     ...warningWords(
       { ...request, warnings: [...request.newWarnings, ...request.warnings] },
       change,
       (changed) => catalog.titleOf(changed, { isShort: true }),
       { profileOf },
     ),
-    ending: explainAll(change, request.causes),
+    ending: wordsOfFindings(change, request.causes),
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
     handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
@@ -119,7 +119,7 @@ function unverifiedView(stored: Request, environment: string | undefined): CardV
     unchecked: [],
     checks: [],
     notes: [],
-    ending: explainAll(undefined, stored.causes),
+    ending: wordsOfFindings(undefined, stored.causes),
     done: ["Its record can't be verified. Check the account."],
     rule: undefined,
     environment,

@@ -4,7 +4,7 @@ import { useTakenTurn } from '../../src/domain/lane.ts'
 import { payloadHash, type Request, type RequestState } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { send as sendRequest } from '../../src/life/send.ts'
-import { explainAll } from '../../src/messages/why-not.ts'
+import { wordsOfFindings } from '../../src/messages/why-not.ts'
 import { createRepeatedLines } from '../../src/ops/log.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import type { StepName } from '../../src/record/steps.ts'
@@ -89,7 +89,7 @@ function approvedMove(
       steps.push({ name, to: state })
       due.push(dueInMs)
       if (set?.waits) waits.push(set.waits)
-      const { why, next } = explainAll(undefined, set?.causes ?? [])
+      const { why, next } = wordsOfFindings(undefined, set?.causes ?? [])
       reported.push(...[why, next].filter(Boolean))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
