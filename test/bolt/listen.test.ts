@@ -136,7 +136,7 @@ async function setUp({
   }
   const allowed = judging({ rules: [ruleFor()] }, { person }, async (note) => void noted.push(note))
   const app = fakeApp(allowed, {
-    config: { slack: { command: '/ops' } },
+    config: { slack: { command: '/ops' }, opsChannel: undefined },
     directory: { knownZone: () => undefined },
     keys: createKeys('test'),
     redis: {
@@ -157,7 +157,6 @@ async function setUp({
     slack: {
       signature: { isWrong: true },
       respond: async (_, message) => say(message.text),
-      naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
       messenger: {
         postEphemeral: async (_, message) => say(message.text),
         post: async (_, message) => ({ ...say(message.text), ts: '1', channelId: 'D1' }),
@@ -366,8 +365,8 @@ test.each([
 test.each([
   [
     'at its fields',
-    mrkdwn`Choose another name.`,
-    /"errors":\{"name":"Choose another name\. Ask the operators\.","ip":"No address\. Ask the operators\."\}/,
+    mrkdwn`Choose another name. Run the doctor command.`,
+    /"errors":\{"name":"Choose another name\. Run \/ops doctor\.","ip":"No address\."\}/,
   ],
   [
     'on top, if one mentions somebody',
