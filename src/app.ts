@@ -19,10 +19,8 @@ import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
 import type { Queues } from './redis/queues.ts'
-import type { Access } from './rights/access.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/respond.ts'
-import type { Naming } from './slack/text.ts'
 import type { ChannelMembership, Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
 
 /** Sends a message that is about no request. `facts`: as Redis has them. `sinceMs`: when it was first owed, in ms since 1970. */
@@ -50,7 +48,6 @@ export interface App {
   lists: Inventory
   /** Which server each Elastic IP was last seen on. */
   assignments: Assignments
-  /** The last characters of Lockkeeper's own keys. */
   /** The last characters of Lockkeeper's own key. */
   ownLastSlice: string
 
@@ -59,7 +56,6 @@ export interface App {
     respond: Respond
     identity: SlackIdentity
     probe: SetupProbe
-    naming: Naming
     logger: Logger
     onCall: OnSlackCall
     /** Of the last request to this process that named the workspace. */
@@ -75,7 +71,6 @@ export interface App {
   signatures: RequestSignatures
   /** Seals what is kept in Redis beside requests and the audit. */
   recordKeyring: Keyring
-  access: Access
   audit: Audit
   store: Store
   freezes: Freezes

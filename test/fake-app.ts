@@ -3,9 +3,18 @@ import { createRepeatedLines } from '../src/ops/log.ts'
 
 export type Fake<T> = T extends (...args: never[]) => unknown ? T : T extends object ? { [Name in keyof T]?: Fake<T[Name]> } : T
 
-/** Returns an App of the members that a test gives. Every other member throws when it is read, so that a test notices what it forgot. */
-export function fakeApp(given: Fake<App>): App {
-  return onlyGiven(given, 'app') as App
+/** Returns an App of the members that a test gives, in several parts. Every other member throws when it is read, so that a test notices what it forgot. */
+export function fakeApp(...given: Fake<App>[]): App {
+  return onlyGiven(given.reduce(merged), 'app') as App
+}
+
+function merged<Part extends object>(before: Part, after: Part): Part {
+  const both = { ...before, ...after } as Record<string, unknown>
+  for (const [name, value] of Object.entries(before)) {
+    const later = both[name]
+    if (later !== value && isPlain(value) && isPlain(later)) both[name] = merged(value, later)
+  }
+  return both as Part
 }
 
 function onlyGiven(given: object, name: string): unknown {

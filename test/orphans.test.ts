@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Variables } from '../src/config/variables.ts'
-import { errors, refusals } from '../src/domain/codes.ts'
+import { errors, refusalCodes } from '../src/domain/codes.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
 import { createKeys } from '../src/redis/key-names.ts'
 
@@ -32,7 +32,7 @@ const literal = (name: string) => `['"]${name}['"]`
 describe('nothing in a list is without a user:', () => {
   test('codes of errors and refusals', () => {
     const text = sourceWithout('domain/codes.ts')
-    expect(unused(Object.keys({ ...errors, ...refusals }), text, literal)).toEqual([])
+    expect(unused(Object.keys({ ...errors, ...refusalCodes }), text, literal)).toEqual([])
   })
 
   test('keys of Redis', () => {

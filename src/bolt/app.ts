@@ -13,7 +13,7 @@ import { StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from '../slack/blocks.ts'
-import { httpReceiver, refusalReasons } from '../slack/http-receiver.ts'
+import { httpReceiver, unreadReasons } from '../slack/http-receiver.ts'
 import { membersOf, readMetadata, readPayload } from '../slack/payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../slack/text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from '../slack/web-api.ts'
@@ -59,7 +59,7 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
           if (reason === 'wrong signature for this workspace') app.slack.signature.isWrong = true
         },
       })
-  for (const reason of refusalReasons) app.metrics.slackRefused(reason, 0)
+  for (const reason of unreadReasons) app.metrics.slackRefused(reason, 0)
   const bolt = new Bolt({
     receiver: guarded(receiver, app),
     token: botToken.reveal(),

@@ -3,24 +3,25 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { UserError } from '../domain/errors.ts'
 import { currentRequest } from '../domain/lane.ts'
+import { noteRefused } from '../rights/authorize.ts'
 import { causeOf, toUserWords } from '../slack/errors.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
-/** Explains an error to the person, and reports it: to the log, and a refused decision to the audit. `at` names the interaction. */
-export async function explain(app: Pick<App, 'errors' | 'access'>, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
+/** Reports an error, to the log, and a refused decision to the audit. Returns it in the words for the person. `at` names the interaction. */
+export async function reportInWords(app: App, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
   const words = toUserWords(thrown)
   const error = causeOf(thrown)
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
   app.errors.shownToPerson(error, { at, userId: origin?.userId, reference })
   const requestId = currentRequest()
-  if (error instanceof UserError && origin && requestId) await app.access.noteRefused(origin, { at, code: error.code, requestId })
+  if (error instanceof UserError && origin && requestId) await noteRefused(app, origin, { at, code: error.code, requestId })
   return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
 }
 
 /** The same for a form that stays open and shows it. Throws an error that has no words of its own. */
-export async function problemIn(app: Pick<App, 'errors' | 'access'>, thrown: unknown, attempted: Attempted): Promise<Mrkdwn> {
+export async function problemIn(app: App, thrown: unknown, attempted: Attempted): Promise<Mrkdwn> {
   if (toUserWords(thrown) === undefined) throw thrown
-  return explain(app, thrown, attempted)
+  return reportInWords(app, thrown, attempted)
 }
 
 interface Attempted {

@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
+import { may } from '../rights/judge.ts'
 import { actionsFor, button, message, wholeSection } from '../slack/blocks.ts'
 import { type Command, findCommand, groups, type Need } from '../slack/commands.ts'
 import { longestButtonValue } from '../slack/fit.ts'
@@ -13,9 +14,9 @@ import { withoutMention } from '../slack/typed-words.ts'
 import type { Message } from '../slack/web-api.ts'
 import { formButtons, openMeantForm } from './open-forms.ts'
 
-export async function showHelp(app: Pick<App, 'access'>, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
+export async function showHelp(app: App, commands: Command[], topic: string[], origin: Origin): Promise<Message> {
   const needs = commands.map(({ need }) => need)
-  const help = { name: origin.command, allowed: await app.access.may(origin, needs) }
+  const help = { name: origin.command, allowed: await may(app, origin, needs) }
   const words = topic.filter((word) => !isHelpWord(word))
   const [first] = words
   if (first === undefined) return helpMessage(commands, help)

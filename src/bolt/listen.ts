@@ -3,11 +3,12 @@ import type { App } from '../app.ts'
 import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
+import { authorize } from '../rights/authorize.ts'
 import { noticeView } from '../slack/blocks.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { FormHandler, Opening } from '../slack/interactions.ts'
 import type { Received } from '../slack/payloads.ts'
-import { explain } from './errors.ts'
+import { reportInWords } from './errors.ts'
 import { openForm } from './open-forms.ts'
 import { type Handlers, type Interaction, readInteraction } from './read-interactions.ts'
 
@@ -51,12 +52,12 @@ async function receive(app: App, interaction: Interaction): Promise<void> {
       await interaction.acknowledge()
     }
     if (!(await isFirst)) return await interaction.refuseRepeat?.()
-    await app.access.authorize(origin, { to: 'read', what: at, pressed })
+    await authorize(app, origin, { to: 'read', what: at, pressed })
     if (typeof handler === 'object') return await openFirst(app, interaction, handler)
     const result = await handler(given)
     await interaction.reply?.(result)
   } catch (error) {
-    await interaction.fail(await explain(app, error, interaction))
+    await interaction.fail(await reportInWords(app, error, interaction))
   } finally {
     clearTimeout(late)
   }
@@ -75,7 +76,7 @@ async function openFirst(app: App, interaction: Interaction, handler: FormHandle
   if (!handler.fill) return
   // The form itself says that the result follows.
   interaction.answer?.elsewhere()
-  const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await explain(app, error, interaction)))
+  const filled = await handler.fill(given).catch(async (error: unknown) => noticeView(await reportInWords(app, error, interaction)))
   if (filled) await form.replace(filled)
 }
 

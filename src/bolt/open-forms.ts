@@ -5,6 +5,8 @@ import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { cleanText } from '../domain/text.ts'
 import { isStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
+import { gate } from '../rights/authorize.ts'
+import { reasonTerms } from '../rights/judge.ts'
 import { button, input, longestStart, modal, problemBlocks } from '../slack/blocks.ts'
 import type { Command, Need } from '../slack/commands.ts'
 import { outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
@@ -43,7 +45,7 @@ export function formOf(app: App, command: Command, args: string[]): FormHandler<
 
 async function allow(app: App, { need, prepare }: Command, origin: Origin): Promise<void> {
   // On the Home tab and in a global shortcut there is no channel yet.
-  if (origin.channelId) await app.access.gate(origin, need, 'opened')
+  if (origin.channelId) await gate(app, origin, need, 'opened')
   // The pickers say what could not be read.
   prepare?.().catch(() => {})
 }
@@ -101,7 +103,7 @@ function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
 }
 
 function metadataFor(app: App, need: Need, opened: Parameters<typeof formMetadata>[1]): string {
-  return formMetadata(app, opened, app.access.reasonTerms(need, opened.origin.channelId))
+  return formMetadata(app, opened, reasonTerms(app, need, opened.origin.channelId))
 }
 
 export function formMetadata(
@@ -169,7 +171,7 @@ async function submitChannel(app: App, opened: Opened[], { metadata, origin, val
   if (!channelId) return { is: 'refused', problems: { [channelBlock]: mrkdwn`Choose a channel.` }, again }
   const there = { ...origin, channelId }
   try {
-    await app.access.gate(there, command.need, 'channel-chosen')
+    await gate(app, there, command.need, 'channel-chosen')
   } catch (error) {
     const problem = await problemIn(app, error, { at: `submission ${channelFormId}`, origin: there })
     return { is: 'refused', problems: { [channelBlock]: problem }, again }

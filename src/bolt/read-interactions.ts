@@ -27,7 +27,7 @@ import {
 } from '../slack/interactions.ts'
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from '../slack/payloads.ts'
 import { noticeOptions } from '../slack/pickers.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn, plain, toPlainText } from '../slack/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn, nameInAll, nameInWords, plain, toPlainText } from '../slack/text.ts'
 import { parseWords, splitReason, splitStart, typedCommand } from '../slack/typed-words.ts'
 import { answerTo, type TrackedAnswer } from './answers.ts'
 import { keepForm } from './app.ts'
@@ -293,18 +293,19 @@ function readSubmission(
 
 /** An empty acknowledgement closes the form. `seesChannel`: the person sees what follows in the channel where the form was opened. */
 function responseTo(
-  { slack: { naming } }: App,
+  { config }: App,
   outcome: Outcome,
   { view, seesChannel }: { view: unknown; seesChannel: boolean },
 ): ViewResponseAction | undefined {
   if (outcome.is === 'kept') return keepForm(view, outcome.problem)
   if (outcome.is === 'accepted' && (seesChannel || outcome.title === undefined)) return undefined
-  const errors = outcome.is === 'refused' ? Object.entries(outcome.problems).map(([id, words]) => [id, naming.inWords(words)] as const) : []
+  const errors =
+    outcome.is === 'refused' ? Object.entries(outcome.problems).map(([id, words]) => [id, nameInWords(config, words)] as const) : []
   // Slack renders no mentions and links in the error at a field.
   if (errors.length > 0 && !errors.some(([, { text }]) => /<[^>]*>/.test(text))) {
     return { response_action: 'errors', errors: Object.fromEntries(errors.map(([id, words]) => [id, toPlainText(words)])) }
   }
-  return { response_action: 'update', view: naming.inAll(lateView(outcome)) }
+  return { response_action: 'update', view: nameInAll(config, lateView(outcome)) }
 }
 
 function lateView(outcome: Outcome): ModalView {
@@ -351,7 +352,7 @@ function readOptions(
     reply,
     isFirst: Promise.resolve(true),
     interim: () => reply(noticeOptions('The account API is slow. Type again in a moment.')),
-    fail: (words) => reply(noticeOptions(toPlainText(app.slack.naming.inWords(words)))),
+    fail: (words) => reply(noticeOptions(toPlainText(nameInWords(app.config, words)))),
   }
 }
 

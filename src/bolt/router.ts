@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { freezing } from '../domain/policy.ts'
+import { gate } from '../rights/authorize.ts'
 import { notice } from '../slack/blocks.ts'
 import { type Command, findCommand, isMistyped, limitWords } from '../slack/commands.ts'
 import { nothingRequested, outdatedButton, Refusal } from '../slack/errors.ts'
@@ -69,7 +70,7 @@ interface ListView {
 async function runCommand(app: App, command: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
   const { need, words, run } = command
   if (need === 'read') limitWords(args)
-  const requester = need === 'read' || need === freezing ? undefined : await app.access.gate(slashCommand.origin, need)
+  const requester = need === 'read' || need === freezing ? undefined : await gate(app, slashCommand.origin, need)
   try {
     await run({
       slashCommand,

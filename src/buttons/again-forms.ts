@@ -7,7 +7,9 @@ import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
 import { utcTime } from '../domain/text.ts'
 import { changedSince, doneInput } from '../life/history.ts'
 import { retryLabel } from '../messages/button-ids.ts'
-import { alreadyChanged, tooLate } from '../messages/refusals.ts'
+import { alreadyChanged, tooLate } from '../messages/why-not.ts'
+import { gate } from '../rights/authorize.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { Refusal } from '../slack/errors.ts'
 import { type Click, type FormHandler, handlerOf } from '../slack/interactions.ts'
 import type { Metadata } from '../slack/payloads.ts'
@@ -55,7 +57,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   /** Returns what the form shows, as its arguments. */
   async function contentOf(request: Request, origin: Origin, responseUrl: string | undefined): Promise<Parameters<FilledForm>> {
     const { filling, start, metadata } = await fill(app, request, origin.userId)
-    const terms = app.access.ruleOf(request)?.reason[0]
+    const terms = ruleOf(app, request)?.reason[0]
     return [formMetadata(app, { origin, responseUrl, start }, terms, { ...metadata, message: request.fromMessage }), filling]
   }
 
@@ -64,14 +66,14 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       const { request, origin } = await opened(click)
       // The Home tab also shows requests of private channels that the person is not in. It is checked before the form opens, because an open form
       // can be sent before a refusal replaces it.
-      if (click.onHome) await app.access.gate(origin, request.kind, 'channel-chosen')
+      if (click.onHome) await gate(app, origin, request.kind, 'channel-chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal('not-from-here', cannot)
       return form.filled(...(await contentOf(request, origin, click.responseUrl)))
     },
     allow: async (click) => {
       const { request, origin } = await opened(click)
-      await app.access.gate(origin, request.kind, 'opened')
+      await gate(app, origin, request.kind, 'opened')
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)

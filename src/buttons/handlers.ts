@@ -6,6 +6,8 @@ import { pageButtons } from '../bolt/router.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
+import { gate } from '../rights/authorize.ts'
+import { may, reasonTerms, ruleOf } from '../rights/judge.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
@@ -118,14 +120,13 @@ export interface ItemAction {
 
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
 function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
-  const { access } = app
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
     return async ({ value, origin, answer }) => {
       const own = actions.filter((action) => action.of === of)
       const kinds = own.map(({ kind }) => kind)
-      const [found, allowed] = await Promise.all([read(value, origin), access.may(origin, kinds)])
+      const [found, allowed] = await Promise.all([read(value, origin), may(app, origin, kinds)])
       if (!found) throw new Refusal('out-of-date', mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
         .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
@@ -139,9 +140,9 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
       form: (click) => {
         const item = readJson(ItemButton, click.value)
         if (!item) throw new Refusal('out-of-date', outdatedButton)
-        return form(formMetadata(app, click, access.reasonTerms(kind, click.origin.channelId)), item)
+        return form(formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId)), item)
       },
-      allow: async ({ origin }) => void (await access.gate(origin, kind, 'opened')),
+      allow: async ({ origin }) => void (await gate(app, origin, kind, 'opened')),
     }
   }
 

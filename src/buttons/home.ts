@@ -8,6 +8,7 @@ import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
 import { isFrozenAt } from '../record/freeze.ts'
+import { judge } from '../rights/judge.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 
 /** Check rights for at most 100 waiting requests. Take at most 50 of the others in each part, which is more than a Home tab can show. */
@@ -101,9 +102,9 @@ async function gather(
   { isNew, isLong }: Pick<Wanted, 'isNew' | 'isLong'>,
   { buttons, added }: Parts,
 ): Promise<HomeContent> {
-  const { store, access } = app
+  const { store } = app
   const freeze = await app.freezes.read()
-  const mayLift = isFrozenAt(freeze, await store.now()) && (await access.judge(viewer, { to: 'unfreeze' })).allowed
+  const mayLift = isFrozenAt(freeze, await store.now()) && (await judge(app, viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now, sections] = await Promise.all([
     store.findOpen(),
@@ -127,7 +128,7 @@ async function gather(
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
 
   async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
-    const rulings = await Promise.all(requests.map((request) => access.judge(viewer, { to, request })))
+    const rulings = await Promise.all(requests.map((request) => judge(app, viewer, { to, request })))
     return requests.filter((_, index) => rulings[index]?.allowed)
   }
 

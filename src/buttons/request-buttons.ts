@@ -11,11 +11,13 @@ import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
-import { counted, unverifiedDescription } from '../messages/refusals.ts'
 import { heldWords, passesWords, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
+import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { renderDetails } from '../outbox/render.ts'
+import { refuse } from '../rights/authorize.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
 import type { Answer, Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
@@ -42,7 +44,7 @@ export async function press(
     switch (actionId) {
       case cardButtons.approve: {
         // In an emergency, its requester approves it alone, with a reason.
-        if (origin.userId === request.origin.userId && app.access.ruleOf(request)?.breakGlass) {
+        if (origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass) {
           await mayDecide(app, request, origin, 'break-glass')
           const form = await emergencyForm(app, request)
           return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
@@ -91,7 +93,7 @@ type Pressed = Pick<Click, 'value' | 'origin'> & { answer: Answer; at: string }
 /** Reads the request of a button's value. Throws a Refusal if it is none that Lockkeeper wrote. `isThere`: whether the person sees the request where they clicked, so that the answer may name it. */
 async function requireRequest(app: App, { value, origin, answer, at }: Pressed, isThere: (request: Request) => boolean): Promise<Request> {
   const { store, signatures, catalog, slack } = app
-  const refused = (code: ButtonDenial['code'], request?: Request) => app.access.refuse(origin, { to: at, request }, { code })
+  const refused = (code: ButtonDenial['code'], request?: Request) => refuse(app, origin, { to: at, request }, { code })
   const button = readButton(value)
   if (!button) throw await refused('foreign-button')
   const request = await store.find(button.id)
@@ -148,7 +150,7 @@ export async function approveForm(app: App, request: Request, origin: Origin): P
 /** `isUrgent`: an emergency approval is chosen. */
 async function heldForm(app: App, request: Request, isUrgent = false): Promise<typeof rejectForm> {
   const { held, passed } = await holdsIfApproved(app, request)
-  const canPass = app.access.ruleOf(request)?.emergency && passed.length > 0
+  const canPass = ruleOf(app, request)?.emergency && passed.length > 0
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
   return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
 }

@@ -268,5 +268,5 @@ const ofRequests = {
  * Why something that a person or a machine wanted was not done, as others read it: the answer at the time speaks to that person, and says what to
  * do. The log, the audit and the answers to machines have these codes, or the code of a check of the change itself. The page has a table of them.
  */
-export const refusals = { ...ofRights, ...ofDecisions, ...ofRequests }
-export type RefusalCode = keyof typeof refusals
+export const refusalCodes = { ...ofRights, ...ofDecisions, ...ofRequests }
+export type RefusalCode = keyof typeof refusalCodes

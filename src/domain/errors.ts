@@ -5,7 +5,7 @@ import type { CallKind } from './lane.ts'
 /** An error that the person can fix. The message is a whole sentence and is shown to them as it is. */
 export class UserError extends Error {
   override name = 'UserError'
-  /** One of the refusals, or the code of a finding. */
+  /** The code of a refusal, or of a finding. */
   readonly code: string
 
   constructor(code: RefusalCode | Finding['code'], message: string) {
@@ -258,14 +258,14 @@ export interface WriteRefusal {
   fix: string
 }
 
-const refusals: WriteRefusal[] = [
+const writeRefusals: WriteRefusal[] = [
   { code: 'OOM', why: 'its memory is full', fix: 'Raise maxmemory, or remove data that other programs store there.' },
   { code: 'MISCONF', why: "it can't write to its disk", fix: 'Free space on its disk, and read its log.' },
   { code: 'NOREPLICAS', why: 'too few of its replicas are connected', fix: 'Bring the replicas back.' },
 ]
 
 export function writeRefusalOf(code: string | undefined): WriteRefusal | undefined {
-  return refusals.find((each) => each.code === code)
+  return writeRefusals.find((each) => each.code === code)
 }
 
 export function refusesWrites({ code, why }: WriteRefusal): string {

@@ -7,7 +7,7 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   change: Change<Input, Facts>
   input: Input
   origin: Origin
-  /** What `access.gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
+  /** What `gate` returned for the command. If absent, a form was sent, or an alert, and `submit` checks it. */
   requester?: Requester | undefined
   reason: string | undefined
   /** When it starts, as it was typed. Absent: as soon as it is approved. */

@@ -15,6 +15,7 @@ import { showAgain } from '../outbox/outbox.ts'
 import { type FreezeRecord, freezeMessageId, freezeOnAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
+import { authorize, refuse } from '../rights/authorize.ts'
 import { notice } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -61,7 +62,7 @@ function create(app: App): Feature {
 async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
   const { origin, start, reason: typedReason } = slashCommand
   const { channelId, userId, command } = origin
-  await app.access.authorize(origin, { to: 'freeze' })
+  await authorize(app, origin, { to: 'freeze' })
   const nothing = (why: RefusalCode, words: Mrkdwn) => new Refusal(why, mrkdwn`Nothing was frozen. ${words}`)
   const zone = await app.directory.zone(userId)
   const typed = [...args, ...(start === undefined ? [] : [start])].join(' ')
@@ -80,7 +81,7 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
   const until = read ? read.at : undefined
   const record = await app.freezes.set({ until, by: userId, reason, channelId })
   if (record === 'is-on') throw nothing('freeze-is-on', mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`)
-  if (record === 'unknown-key') throw await app.access.refuse(origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
+  if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
   tell(app, record)
   const end = until === undefined ? 'lifted' : timeWords(until, zone)
   const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
@@ -91,10 +92,10 @@ async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promi
 
 /** `which`: the freeze that a button is about. */
 async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
-  await app.access.authorize(origin, { to: 'unfreeze' })
+  await authorize(app, origin, { to: 'unfreeze' })
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
-  if (lifted === 'unknown-key') throw await app.access.refuse(origin, { to: 'unfreeze' }, { code: 'freeze-unreadable' })
-  if (!lifted && which !== undefined) throw await app.access.refuse(origin, { to: 'unfreeze' }, { code: 'freeze-over' })
+  if (lifted === 'unknown-key') throw await refuse(app, origin, { to: 'unfreeze' }, { code: 'freeze-unreadable' })
+  if (!lifted && which !== undefined) throw await refuse(app, origin, { to: 'unfreeze' }, { code: 'freeze-over' })
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
   if (!lifted) return notFrozen(ofPolicy)
   tell(app, lifted)
@@ -110,7 +111,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
 
 /** *Unfreeze* says what it starts, before it does. */
 async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, triggerId }: Click): Promise<void> {
-  await app.access.authorize(origin, { to: 'unfreeze' })
+  await authorize(app, origin, { to: 'unfreeze' })
   const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
   await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, button: value }, titles))
 }

@@ -3,8 +3,9 @@ import type { Origin } from '../domain/approval.ts'
 import { bySchedule, holdOf, type Request } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { unreadableRequests } from '../messages/refusals.ts'
 import { scheduleWords } from '../messages/request-words.ts'
+import { unreadableRequests } from '../messages/why-not.ts'
+import { judge, tally } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
 import { channelMention, code, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
@@ -46,7 +47,7 @@ export const listPending = listFeature({
 async function readPending(app: App, viewer: Origin): Promise<Listing> {
   const { requests, unreadable } = await app.store.findOpen()
   const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
-  const pending = await Promise.all(waiting.slice(0, mostShown).map((request) => judge(app, request, viewer)))
+  const pending = await Promise.all(waiting.slice(0, mostShown).map((request) => judged(app, request, viewer)))
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
   const scheduled = requests.filter(holdOf).toSorted(bySchedule)
   const [count, more] = [waiting.length, waiting.length - pending.length]
@@ -64,11 +65,11 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
   }
 }
 
-async function judge(app: App, request: Request, viewer: Origin): Promise<Pending> {
+async function judged(app: App, request: Request, viewer: Origin): Promise<Pending> {
   const by = request.approvals.map((approval) => approval.by)
   const [ruling, { missing, needed }] = await Promise.all([
-    app.access.judge(viewer, { to: 'decide', request }),
-    app.access.tally(request, by, 'refusal'),
+    judge(app, viewer, { to: 'decide', request }),
+    tally(app, request, by, 'refusal'),
   ])
   return { ...asPending(app, request, viewer), canDecide: ruling.allowed && !by.includes(viewer.userId), missing, needed }
 }

@@ -3,9 +3,9 @@ import { whenOpen } from '../domain/hours.ts'
 import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { denialWords, type LabelOf } from '../messages/refusals.ts'
 import { grantWords, ruleWords, whoApproves } from '../messages/request-words.ts'
-import type { KindRights, Rights } from '../rights/access.ts'
+import { denialWords, type LabelOf } from '../messages/why-not.ts'
+import { type KindRights, type Rights, rightsOf } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
 import { type Columns, itemRows } from '../slack/table.ts'
 import { capitalised, channelMention, code, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -108,5 +108,5 @@ export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',
   summary: 'What you may request and approve here, and by which rule',
-  list: async ({ access, catalog }, { slashCommand: { origin } }) => rightsListing(await access.rights(origin), origin, catalog.labelOf),
+  list: async (app, { slashCommand: { origin } }) => rightsListing(await rightsOf(app, origin), origin, app.catalog.labelOf),
 })

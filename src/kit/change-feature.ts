@@ -12,7 +12,8 @@ import type { ChangeKind } from '../domain/policy.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { StartRefused, startOf } from '../life/submit.ts'
 import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/submit-words.ts'
-import { ReasonRequired } from '../rights/access.ts'
+import { gate, ReasonRequired } from '../rights/authorize.ts'
+import { endsTerms } from '../rights/judge.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { nothingRequested, notRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
@@ -122,7 +123,7 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       ...(byNames?.machines ? { machines: forMachines(app, byNames, byNames.machines, form) } : {}),
     }
     const prepared = (metadata: string) => {
-      const ends = form.hasEnds && app.access.endsTerms(kind, readMetadata(metadata)?.origin.channelId ?? '')
+      const ends = form.hasEnds && endsTerms(app, kind, readMetadata(metadata)?.origin.channelId ?? '')
       return ends ? noted(metadata, { ends }) : metadata
     }
     const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, prepared(metadata), filling).view)
@@ -310,7 +311,7 @@ async function openOffered(
   const thing = readJson(OfferedThing, value)
   if (!thing) return view.update(noticeView(mrkdwn`This button is out of date. Look the message up again.`))
   try {
-    await app.access.gate(origin, kind, 'opened')
+    await gate(app, origin, kind, 'opened')
   } catch (error) {
     return view.update(noticeView(await problemIn(app, error, { at: `click ${actionId}`, origin }), 'Not possible'))
   }

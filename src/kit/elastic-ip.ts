@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ElasticIp } from '../account/objects.ts'
 import { isBgp, statusNotShown } from '../domain/account.ts'
 import { phrase } from '../domain/text.ts'
-import { endingWords } from '../messages/refusals.ts'
+import { endingWords } from '../messages/why-not.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import { finding, findings } from './findings.ts'
 

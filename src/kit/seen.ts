@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { ApiError, isUnanswered } from '../domain/errors.ts'
 import type { List } from '../domain/list.ts'
+import { covers } from '../rights/judge.ts'
 
 interface Placed {
   project?: { id: string; name?: string | undefined } | undefined
@@ -17,15 +18,15 @@ export class NotSeen extends Error {
  * did not have it, so that no search and no refusal tells a machine what there is.
  */
 export function seenBy(app: App, origin: Origin): App {
-  const covers = (item: Placed) => app.access.covers(origin, item.project ?? 'unknown')
-  if (covers({})) return app
+  const isSeen = (item: Placed) => covers(app, origin, item.project ?? 'unknown')
+  if (isSeen({})) return app
   const { elasticIps, servers, virtualMachines } = app.account
 
   const list =
     <Item extends Placed, Options>(read: (options?: Options) => Promise<List<Item>>) =>
     async (options?: Options): Promise<List<Item>> => {
       const all = await read(options)
-      return { ...all, items: all.items.filter(covers) }
+      return { ...all, items: all.items.filter(isSeen) }
     }
 
   const get =
@@ -34,7 +35,7 @@ export function seenBy(app: App, origin: Origin): App {
       const item = await read(id, options).catch((error: unknown) => {
         throw isUnanswered(error) ? new NotSeen(`${operation} got no answer`, { cause: error }) : error
       })
-      if (covers(item)) return item
+      if (isSeen(item)) return item
       throw new ApiError({ operation, status: 404, codes: [], detail: undefined, retryAfterMs: undefined })
     }
 

@@ -19,6 +19,7 @@ import { show } from '../outbox/outbox.ts'
 import { isChildOf } from '../record/children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from '../record/steps.ts'
 import { noteOf } from '../record/store.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
@@ -66,7 +67,7 @@ export async function checkPast(app: App, request: Request, earlier?: Promise<Fo
 function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes, facts }: Latest): AuthorityProblem | undefined {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
-  const rule = app.access.ruleOf(request)
+  const rule = ruleOf(app, request)
   if (!rule) return { code: 'rule-gone' }
   if (!isEndAllowed(app, request, rule, facts)) return { code: 'end-not-allowed' }
   // An exemption that the policy has withdrawn since the request does not count, and no exemption covers a request by a machine.

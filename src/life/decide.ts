@@ -5,11 +5,13 @@ import { type Approval, childIdOf, type Decision, holdOf, type Request, resource
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
-import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/refusals.ts'
 import { heldBriefly } from '../messages/request-words.ts'
+import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/why-not.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
 import { firstReminderAt, type StepData } from '../record/store.ts'
+import { authorize } from '../rights/authorize.ts'
+import { ruleOf, tally } from '../rights/judge.ts'
 import { holdsIfApproved, timesOf } from '../rights/times.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -36,10 +38,10 @@ export async function approve(
   origin: Origin,
   { emergency, onSend, onTaken }: ApproveOptions = {},
 ): Promise<{ missing: number; needed: number }> {
-  const { signatures, access, store } = app
+  const { signatures, store } = app
   refuseRequesterOfDecided(read, origin)
   const to = emergency === undefined ? 'decide' : 'emergency'
-  const grant = await access.authorize(origin, { to, request: read, button: cardButtons.approve })
+  const grant = await authorize(app, origin, { to, request: read, button: cardButtons.approve })
   requireAllowedEnd(app, read)
   const by = origin.userId
   const urgent = emergency === undefined ? {} : { reason: emergency, passed: (await holdsIfApproved(app, read)).passed }
@@ -54,11 +56,11 @@ export async function approve(
     // Drops approvals that somebody who can write to Redis has added.
     const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
     if (earlier.some((each) => each.by === by))
-      throw new Refusal('approved-before', approvedByYou((await access.tally(request, peopleOf(earlier))).missing))
+      throw new Refusal('approved-before', approvedByYou((await tally(app, request, peopleOf(earlier))).missing))
     const unsigned = { by, ...grant, ...urgent, emergency: emergency === undefined ? undefined : (true as const), at: await store.now() }
     const approval = signatures.signApproval(request, unsigned)
     const approvals = [...earlier, approval]
-    const { enough, missing, needed, allOf, counted } = await access.tally(request, peopleOf(approvals))
+    const { enough, missing, needed, allOf, counted } = await tally(app, request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
     const { set, ...last } = approvalData(app, app.catalog.open(request).change, { ...request, approvals }, signed)
     const data: StepData = enough
@@ -100,13 +102,13 @@ export async function mayDecide(
   button: CardButtonId = to === 'decide' ? cardButtons.reject : cardButtons.approve,
 ): Promise<void> {
   refuseRequesterOfDecided(request, origin)
-  await app.access.authorize(origin, { to, request, button })
+  await authorize(app, origin, { to, request, button })
   refuseUnlessWaiting(request, origin.userId)
 }
 
 /** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
 export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
-  const grant = await app.access.authorize(origin, { to: 'break-glass', request })
+  const grant = await authorize(app, origin, { to: 'break-glass', request })
   requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
   const { passed } = await holdsIfApproved(app, request)
@@ -117,14 +119,14 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
 }
 
 export async function reject(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
-  const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.reject })
+  const grant = await authorize(app, origin, { to: 'decide', request, button: cardButtons.reject })
   const decision = { by: origin.userId, ...grant, reason }
   await takeStep(app, request, origin.userId, 'reject', { set: { decision }, audit: decision })
 }
 
 export async function withdraw(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
-  const grant = await app.access.authorize(origin, { to: 'withdraw', request })
+  const grant = await authorize(app, origin, { to: 'withdraw', request })
   const isByAnother = !isMachine(request.origin) && userId !== request.origin.userId
   // The update of the message notifies nobody, so the thread calls the requester.
   const reports = isByAnother ? (['ended'] as const) : []
@@ -135,7 +137,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 /** An approver lets an approved request start before its own start. If a window or a freeze would hold it, its start stays as it was. */
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
-  const grant = await app.access.authorize(origin, { to: 'decide', request, button: cardButtons.startNow })
+  const grant = await authorize(app, origin, { to: 'decide', request, button: cardButtons.startNow })
   if (holdOf(request)?.for !== 'start') throw tooLate(request, userId)
   const { freezes } = await app.freezes.read()
   const now = await app.store.now()
@@ -152,16 +154,16 @@ export async function startNow(app: App, request: Request, origin: Origin, onTak
 /** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */
 export async function stopTracking(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
   const { userId } = origin
-  const grant = await app.access.authorize(origin, { to: 'track', request })
+  const grant = await authorize(app, origin, { to: 'track', request })
   const data = { set: { stoppedBy: userId }, audit: { by: userId, ...grant } }
   await takeStep(app, request, userId, 'stop-tracking', data, onTaken)
 }
 
 /** Only one request tracks a resource. A secret may be in use by now, and looking for it deletes it: no secret is tracked again. */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
-  const { store, access, catalog } = app
+  const { store, catalog } = app
   const { userId } = origin
-  const grant = await access.authorize(origin, { to: 'track', request })
+  const grant = await authorize(app, origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
   const resources = resourcesOf(request)
   const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
@@ -220,7 +222,7 @@ async function requireCurrent({ store }: App, { id, origin }: Request): Promise<
 
 /** The policy may have changed since the request. */
 function requireAllowedEnd(app: App, request: Request): void {
-  const rule = app.access.ruleOf(request)
+  const rule = ruleOf(app, request)
   if (rule && request.state === 'waiting' && !isEndAllowed(app, request, rule))
     throw new Refusal('end-not-allowed', endNotAllowed(rule.name))
 }

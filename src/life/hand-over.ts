@@ -10,11 +10,12 @@ import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserErro
 import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { heldFrom, startWithinMs } from '../domain/starts.ts'
-import { type CommonFinding, explain, explainAll, tooLate, unappliedCause, unknownRequest } from '../messages/refusals.ts'
 import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
+import { type CommonFinding, findingWords, tooLate, unappliedCause, unknownRequest, wordsOfFindings } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import { noteOf, type StepResult } from '../record/store.ts'
+import { authorize } from '../rights/authorize.ts'
 import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
@@ -42,7 +43,7 @@ interface Claimed {
 export async function handOver(app: App, request: Request, click: Click): Promise<void> {
   const { store, timings, budget } = app
   const opened = app.catalog.open(request)
-  const grant = await app.access.authorize(click.origin, { to: 'issue', request })
+  const grant = await authorize(app, click.origin, { to: 'issue', request })
   const { handover } = opened.change
   if (request.state !== 'approved' || !handover) throw tooLate(request, click.origin.userId)
   if (click.onHome) throw new Refusal('on-home', notOnHome)
@@ -92,7 +93,7 @@ async function readBeforeIssuing(app: App, request: Request, opened: Opened, cli
   if (result.is === 'unread')
     throw new UserError('account-away', "The account API isn't responding. Nothing was created. Press the button again in a minute.")
   const causes = result.is === 'changed' ? result.causes : [result.cause]
-  const { why } = explainAll(opened.change, causes)
+  const { why } = wordsOfFindings(opened.change, causes)
   if (result.is === 'refused') throw new UserError(result.cause.code, why)
   const { outcome } = await app.store.take(request, 'void', { set: { causes } })
   // Another press may have created the key that this one found.
@@ -121,7 +122,7 @@ async function requireAuthority(app: App, request: Request, facts?: unknown): Pr
   await onDistrusted(app, request, problem)
   if (problem.code !== 'unknown-key') await store.take(request, 'drop', { set: { causes: [problem] } })
   await showTaken(app, request)
-  throw new UserError(problem.code, explainAll(undefined, [problem]).why)
+  throw new UserError(problem.code, wordsOfFindings(undefined, [problem]).why)
 }
 
 async function expire(app: App, request: Request, click: Click): Promise<never> {
@@ -205,6 +206,6 @@ async function retract(app: App, { request, opened, handover, facts }: Claimed, 
   }
   const cause = handover.retracted(issued, because, facts)
   await app.store.take(request, 'fail', { set: { causes: [cause] } })
-  const { why, next = 'Request it again.' } = explain(opened.change, cause)
+  const { why, next = 'Request it again.' } = findingWords(opened.change, cause)
   await click.answer.ephemeral(notice(mrkdwn`${why} ${next}`))
 }

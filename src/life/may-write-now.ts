@@ -2,8 +2,8 @@ import type { Finding } from '../domain/change.ts'
 import type { Deadline } from '../domain/deadline.ts'
 import type { AuthorityProblem, Waits } from '../domain/request.ts'
 import { heldFrom, type Signed, type Times } from '../domain/starts.ts'
-import type { CommonFinding } from '../messages/refusals.ts'
-import type { Access } from '../rights/access.ts'
+import type { CommonFinding } from '../messages/why-not.ts'
+import type { judgeStart } from '../rights/judge.ts'
 
 /**
  * `unchanged`: the write may be sent, with these facts. `changed`: the account is not as it was approved. `refused`: the account API
@@ -30,7 +30,7 @@ export interface WriteFacts {
   /** What its record, its signatures, its approvals and the policy have against it. */
   approval: AuthorityProblem | undefined
   /** Whether its people may still request and approve it. */
-  rights?: Awaited<ReturnType<Access['judgeStart']>>
+  rights?: Awaited<ReturnType<typeof judgeStart>>
   /** What the audit has against it: that it was sent before, or has ended. */
   past?: AuthorityProblem | 'clear'
   /** How long the account allows no write. */

@@ -19,11 +19,12 @@ import { currentRequest, withTurn } from '../domain/lane.ts'
 import type { Freeze } from '../domain/policy.ts'
 import { type AuthorityProblem, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
-import { refusalOf, unappliedCause } from '../messages/refusals.ts'
+import { refusalOf, unappliedCause } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import type { StepName } from '../record/steps.ts'
 import { noteOf, type StepData } from '../record/store.ts'
+import { judgeStart } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 import { explainRefusal, toUserMessage } from '../slack/errors.ts'
 import { checkApproval, checkAuthority, checkPast, unknownKeyMs } from './authority.ts'
@@ -144,7 +145,7 @@ async function look(app: App, { request, opened, child, freezes }: Claim, at: Lo
     case 'rights': {
       // People may have lost their rights between the approval and the start.
       const isLater = facts.until - startWithinMs > facts.signed.approvedAt
-      return { rights: isLater ? await app.access.judgeStart(child?.parent ?? request) : 'allowed' }
+      return { rights: isLater ? await judgeStart(app, child?.parent ?? request) : 'allowed' }
     }
     case 'past': {
       // One that waits for the account was judged before, and is again right before its write.

@@ -16,7 +16,6 @@ import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
-import { type CommonFinding, explain } from '../messages/refusals.ts'
 import { fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {
@@ -29,11 +28,12 @@ import {
   tooManyLately,
   tooManyUndecided,
 } from '../messages/submit-words.ts'
+import { type CommonFinding, findingWords } from '../messages/why-not.ts'
 import type { Delivered } from '../outbox/once.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
-import { ReasonRequired } from '../rights/access.ts'
+import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { findEarlier, historyBefore } from './history.ts'
@@ -86,7 +86,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   if (reason !== undefined && reason.length > longestReason)
     throw new Refusal('reason-too-long', ownWords(notRequested(tooLongReason(reason.length).text)))
   const start = requested.start === undefined ? undefined : await startOf(app, requested, requested.start)
-  const requester = requested.requester ?? (await app.access.gate(origin, kind, 'sent'))
+  const requester = requested.requester ?? (await gate(app, origin, kind, 'sent'))
   const signal = AbortSignal.timeout(preflightMs)
   const preflight = await change.preflight(requested.input, { signal, forRequest: true })
   const { input = requested.input } = preflight
@@ -96,7 +96,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const moreResources = change.moreResources?.(input, facts)
   const at = await app.store.now()
   const draft = { input, facts }
-  const { rule, unchecked } = await app.access.admit(origin, { kind, project: projectOf(change, facts), requester, reason, draft })
+  const { rule, unchecked } = await admit(app, origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
@@ -131,7 +131,7 @@ function requireEnd(change: Change, rule: PolicyRule, { input, facts }: { input:
   const code = end && endsProblem(rule, end, requestedAt)
   if (!code) return
   const finding = { code, rule: rule.name, longestMs: rule.ends?.longestMs }
-  throw new CheckFailed(finding, explain(change, finding))
+  throw new CheckFailed(finding, findingWords(change, finding))
 }
 
 /** The text of a start that cannot be taken. Nothing is recorded. */

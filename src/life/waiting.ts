@@ -2,12 +2,13 @@ import type { App } from '../app.ts'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
-import type { CommonFinding } from '../messages/refusals.ts'
 import { refusedCard } from '../messages/request-words.ts'
+import type { CommonFinding } from '../messages/why-not.ts'
 import { onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show } from '../outbox/outbox.ts'
 import type { ReportName } from '../record/steps.ts'
 import { firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
 import { approvalData } from './decide.ts'
@@ -40,8 +41,8 @@ export async function waitForApproval(app: App, request: Request): Promise<'exem
 }
 
 /** Whether a machine requested it that the policy no longer lets request it. */
-function isOfGoneMachine({ access }: App, request: Request): boolean {
-  return machineNameOf(request.origin) !== undefined && access.ruleOf(request) === undefined
+function isOfGoneMachine(app: App, request: Request): boolean {
+  return machineNameOf(request.origin) !== undefined && ruleOf(app, request) === undefined
 }
 
 /** For a start with another policy: what such machines requested, and what was not sent yet, ends at once, and not only when it is due. */
@@ -114,7 +115,7 @@ const changedRetryMs = 500
 
 /** Sends the reminder or the escalation that is due, and makes the request due again at the next one or its deadline. */
 async function remind(app: App, request: Request, now: number): Promise<void> {
-  const { due, nextAt } = callsOf(request, now, app.access.ruleOf(request)?.approve)
+  const { due, nextAt } = callsOf(request, now, ruleOf(app, request)?.approve)
   const inMs = nextAt - now + 50
   if (due) {
     const { outcome } = await app.store.take(request, due.step, { set: due.set, reports: [due.report], dueInMs: inMs })

@@ -4,11 +4,11 @@ import { actions, button, context, divider, header, wholeSection } from '../slac
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { cardButtons, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
-import { unreadableRequests } from './refusals.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, statusLine } from './request-status.ts'
 import { scheduleWords, whoIsAsked } from './request-words.ts'
+import { unreadableRequests } from './why-not.ts'
 
 export interface HomeEntry {
   card: CardView

@@ -5,8 +5,8 @@ import type { Catalog, Opened } from '../record/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
 import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { endingWords, explainAll, whyWords } from './refusals.ts'
 import { span, stateWords } from './request-words.ts'
+import { endingWords, whyWords, wordsOfFindings } from './why-not.ts'
 
 export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt' | 'endedAt'> {
   id: string
@@ -21,7 +21,7 @@ export function itemViews(request: Request, opened: Opened, { itemsOf }: Pick<Ca
   const stored = new Map(request.items?.map((item) => [item.id, item]))
   return itemsOf(opened).map(({ id, name }) => {
     const { state = 'waiting', sentAt, lateAt, endedAt, causes = [] } = stored.get(id) ?? {}
-    return { id, name, state, sentAt, lateAt, endedAt, ending: explainAll(opened.change, causes) }
+    return { id, name, state, sentAt, lateAt, endedAt, ending: wordsOfFindings(opened.change, causes) }
   })
 }
 

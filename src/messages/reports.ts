@@ -20,7 +20,6 @@ import {
   quotedTitle,
 } from '../slack/text.ts'
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
-import { isDistrusted } from './refusals.ts'
 import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import {
@@ -35,6 +34,7 @@ import {
   timeTakenWords,
   whoIsIn,
 } from './request-words.ts'
+import { isDistrusted } from './why-not.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */

@@ -4,7 +4,6 @@ import type { Request } from '../domain/request.ts'
 import { context, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../slack/text.ts'
 import { isPartlyDone, movedCount, notesOnDone, unsentWords } from './items.ts'
-import { endingWords, isDistrusted } from './refusals.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import {
   approvedBy,
@@ -17,6 +16,7 @@ import {
   timeTakenWords,
   whoIsIn,
 } from './request-words.ts'
+import { endingWords, isDistrusted } from './why-not.ts'
 
 export function isFinished({ request }: Pick<CardView, 'request'>): boolean {
   return Object.hasOwn(endMarks, request.state)

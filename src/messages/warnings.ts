@@ -4,7 +4,7 @@ import type { Change, Finding } from '../domain/change.ts'
 import type { Request } from '../domain/request.ts'
 import { moment, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
-import { explain, phraseOf } from './refusals.ts'
+import { findingWords, phraseOf } from './why-not.ts'
 
 /** That the repeated request was rejected, as kept in the warnings of the new one. Other ends stand in its message, which the new one links. */
 const Rejected = z.object({ code: z.literal('rejected-before'), at: z.number(), by: z.string().optional(), reason: z.string().optional() })
@@ -86,7 +86,7 @@ export function warningWords(
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
       default: {
-        const words = explain(change, finding)
+        const words = findingWords(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }
       }
     }

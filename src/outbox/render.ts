@@ -5,13 +5,14 @@ import { canReverse, type Request, type RequestRef, type Waits } from '../domain
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
-import { explain, explainAll, unverifiedDescription, whyWords } from '../messages/refusals.ts'
 import { report } from '../messages/reports.ts'
 import type { CardView } from '../messages/request-content.ts'
 import { requestDetails } from '../messages/request-details.ts'
 import { approvalCard } from '../messages/request-message.ts'
 import { warningWords } from '../messages/warnings.ts'
+import { findingWords, unverifiedDescription, whyWords, wordsOfFindings } from '../messages/why-not.ts'
 import type { ReportName } from '../record/steps.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 import type { Answerable } from '../slack/interactions.ts'
 import { profileLink } from '../slack/text.ts'
@@ -47,7 +48,7 @@ export function renderReport(app: App, request: Request, name: ReportName, names
 
 /** Gathers what messages show of a request. Of a record that cannot be verified they show nothing. */
 export function viewOf(app: App, request: Request): CardView {
-  const { catalog, config, slack, access, signatures } = app
+  const { catalog, config, slack, signatures } = app
   const verdict = signatures.verifyRecord(request)
   if (verdict !== 'genuine') {
     if (verdict !== 'unknown-key') void onDistrusted(app, request, { code: 'record-changed' })
@@ -70,21 +71,21 @@ export function viewOf(app: App, request: Request): CardView {
     held: opened && heldNow(app, request),
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     leaves: opened?.change.leaves?.(opened.latest),
-    unchecked: request.unchecked.map((finding) => whyWords(explain(change, finding))),
+    unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
     ...warningWords(
       { ...request, warnings: [...request.newWarnings, ...request.warnings] },
       change,
       (changed) => catalog.titleOf(changed, { isShort: true }),
       { profileOf },
     ),
-    ending: explainAll(change, request.causes),
+    ending: wordsOfFindings(change, request.causes),
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
     handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),
-    rule: access.ruleOf(request),
+    rule: ruleOf(app, request),
     environment: config.environment,
     // Only from its own channel, because a link would reveal a private channel to others.
     fromMessage: fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined,
@@ -118,7 +119,7 @@ function unverifiedView(stored: Request, environment: string | undefined): CardV
     unchecked: [],
     checks: [],
     notes: [],
-    ending: explainAll(undefined, stored.causes),
+    ending: wordsOfFindings(undefined, stored.causes),
     done: ["Its record can't be verified. Check the account."],
     rule: undefined,
     environment,

@@ -1,6 +1,6 @@
 import type { RequestState } from '../domain/request.ts'
 
-/** `web`: a process that answers people. Only docs/request-states.md and tests read it: `access.ts` checks the rights of people. */
+/** `web`: a process that answers people. Only docs/request-states.md and tests read it: `authorize` checks the rights of people. */
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
 /** What the metrics count a step as, if people or the policy decide by it. */

@@ -7,19 +7,18 @@ import { approvedAtOf, heldFrom, type Signed, type Times, timesFor } from '../do
 import type { Catalog } from '../record/catalog.ts'
 import { type Freezes, unreadableId } from '../record/freeze.ts'
 import type { Store } from '../record/store.ts'
-import type { Access } from './access.ts'
+import { ruleOf } from './judge.ts'
 
 interface Timing {
   config: Config
   catalog: Catalog
   signatures: RequestSignatures
-  access: Pick<Access, 'ruleOf'>
 }
 
 /** When a request may start, by what was signed about it, its rule and the freezes. */
 export function timesOf(app: Timing, request: Request, freezes: Freeze[]): { signed: Signed; times: Times } {
   const { kind, start, startNow } = request
-  const rule = app.access.ruleOf(request)
+  const rule = ruleOf(app, request)
   const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
   const times = timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'

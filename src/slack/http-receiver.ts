@@ -11,7 +11,7 @@ interface HttpSettings {
   logger: Logger
   /** The id of the workspace. Undefined for an app of a whole organisation. */
   teamId?: string
-  onRefused: (reason: RefusalReason) => void
+  onRefused: (reason: UnreadReason) => void
 }
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
@@ -66,7 +66,7 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
     endAfterBody(response)
   }
 
-  function answerUnsigned(response: ServerResponse, status: number, reason?: RefusalReason): void {
+  function answerUnsigned(response: ServerResponse, status: number, reason?: UnreadReason): void {
     if (reason) onRefused(reason)
     response.writeHead(status, { 'content-length': 0 })
     if (mustEnd(response.req)) response.end()
@@ -112,7 +112,7 @@ export const maxOffSeconds = 300
 const maxCertificateCheckBytes = 200
 
 /** Strangers do not know the id of the workspace. A wrong signature under it comes from Slack, unless somebody who knows it forged it. */
-export const refusalReasons = [
+export const unreadReasons = [
   'no signature',
   'time stamp off',
   'wrong signature',
@@ -121,10 +121,10 @@ export const refusalReasons = [
   'wrong content',
   'not sent in time',
 ] as const
-type RefusalReason = (typeof refusalReasons)[number]
+type UnreadReason = (typeof unreadReasons)[number]
 
 /** `reason`: undefined for another path or method. Probes and scanners send these requests, which need no action. */
-type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: RefusalReason | undefined }
+type UnreadRefusal = { status: 401 | 404 | 413 | 415; reason: UnreadReason | undefined }
 
 /** Node discards a body of this size after the answer. That takes memory for a moment, so the connection of a longer one is ended instead. */
 const maxDiscardedBytes = 65_536

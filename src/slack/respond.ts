@@ -1,5 +1,4 @@
-import type { Naming } from './text.ts'
-import { classifyRefusal, type Done, fetchInTime, type Message } from './web-api.ts'
+import { classifyRefusal, type Done, fetchInTime, type Message, type MessengerParts } from './web-api.ts'
 
 /** Lists the allowed origins of response URLs. Slack's are on other hosts than its Web API; those of a stand-in are on the same host. */
 export function responseOrigins(apiUrl: URL): string[] {
@@ -8,7 +7,7 @@ export function responseOrigins(apiUrl: URL): string[] {
 
 interface ResponderParts {
   allowedOrigins: string[]
-  named?: Naming['inAll']
+  named?: MessengerParts['named']
   fetch?: typeof globalThis.fetch
 }
 

@@ -209,36 +209,37 @@ const described = /`[^`]*`|“[^“”]*”|\bLockkeeper's operators\b|\bthe (?:
 /** Texts that would be longer than Slack's strictest limit stay as they are. */
 const longestText = 2_000
 
-/** Names the operators' channel and writes out commands where messages are sent: pure functions do not know the configuration. */
-export function createNaming({ opsChannel, command }: { opsChannel: string | undefined; command: string }) {
-  function nameOf(found: string): string {
-    if (/^[`“]/.test(found)) return found
-    if (found.toLowerCase().endsWith('command')) return code(`${command} ${found.split(' ')[1]}`).text
-    return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
-  }
-
-  function inText(text: string): string {
-    const named = text.replace(described, nameOf)
-    return named.length <= longestText ? named : text
-  }
-
-  function inPart(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(inPart)
-    if (typeof value !== 'object' || value === null) return value
-    if ('type' in value && value.type === 'mrkdwn' && 'text' in value) return { ...value, text: inText(String(value.text)) }
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inPart(member)]))
-  }
-
-  return {
-    inWords: (words: Mrkdwn): Mrkdwn => ownWords(inText(words.text)),
-    /** In the text of a message, and in every mrkdwn text of blocks and views. Plain text cannot mention a channel, and stays as it is. */
-    inAll<T extends object>(sent: T): T {
-      const named = inPart(sent) as T
-      return 'text' in sent && typeof sent.text === 'string' ? { ...named, text: inText(sent.text) } : named
-    },
-  }
+/** Names the operators' channel and writes out commands where words are sent: pure functions do not know the configuration. */
+export function nameInWords(config: Names, words: Mrkdwn): Mrkdwn {
+  return ownWords(nameInText(config, words.text))
 }
-export type Naming = ReturnType<typeof createNaming>
+
+/** In the text of a message, and in every mrkdwn text of blocks and views. Plain text cannot mention a channel, and stays as it is. */
+export function nameInAll<T extends object>(config: Names, sent: T): T {
+  const named = nameInPart(config, sent) as T
+  return 'text' in sent && typeof sent.text === 'string' ? { ...named, text: nameInText(config, sent.text) } : named
+}
+
+function nameInPart(config: Names, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((part) => nameInPart(config, part))
+  if (typeof value !== 'object' || value === null) return value
+  if ('type' in value && value.type === 'mrkdwn' && 'text' in value) return { ...value, text: nameInText(config, String(value.text)) }
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, nameInPart(config, member)]))
+}
+
+function nameInText({ opsChannel, slack }: Names, text: string): string {
+  const named = text.replace(described, (found) => {
+    if (/^[`“]/.test(found)) return found
+    if (found.toLowerCase().endsWith('command')) return code(`${slack.command} ${found.split(' ')[1]}`).text
+    return opsChannel === undefined ? found : `${found} (${channelMention(opsChannel)})`
+  })
+  return named.length <= longestText ? named : text
+}
+
+interface Names {
+  opsChannel: string | undefined
+  slack: { command: string }
+}
 
 const longestAddress = 1_500
 

@@ -6,7 +6,6 @@ import { isUserGroup } from '../domain/policy.ts'
 import type { LinkTo, MessageRef } from '../domain/request.ts'
 import { fetchBefore, NotSentError } from '../http/send-before.ts'
 import { fitBlocks } from './fit.ts'
-import type { Naming } from './text.ts'
 
 /**
  * `refused`, `rate-limited` and `unsent`: nothing happened. `unknown`: no usable answer, so it may have happened. That includes `internal_error`
@@ -194,9 +193,9 @@ const withoutLinks = { parse: 'none', link_names: false } as const
 
 const withoutPreviews = { unfurl_links: false, unfurl_media: false } as const
 
-interface MessengerParts {
+export interface MessengerParts {
   client: WebClient
-  named?: Naming['inAll']
+  named?: <Sent extends object>(sent: Sent) => Sent
   /** Undefined until the identity has been fetched. */
   botUserId: () => string | undefined
   now?: () => number

@@ -37,10 +37,9 @@ import { createAssignments } from '../redis/assignments.ts'
 import type { Redis } from '../redis/connect.ts'
 import { createRedisConnections } from '../redis/connections.ts'
 import { createQueues } from '../redis/queues.ts'
-import { createAccess } from '../rights/access.ts'
 import { createDirectory } from '../slack/people.ts'
 import { createResponder, responseOrigins } from '../slack/respond.ts'
-import { createNaming } from '../slack/text.ts'
+import { nameInAll } from '../slack/text.ts'
 import {
   createMessenger,
   createSetupProbe,
@@ -183,7 +182,6 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     senders,
     signatures,
     recordKeyring,
-    access: createAccess({ config, directory, slack, catalog, signatures, ...ofPeople, metrics, errors }),
   }
   const people: App = {
     ...shared,
@@ -205,21 +203,20 @@ export async function disconnect({ people, jobs }: { people: App; jobs: App }): 
   await people.connections.close()
 }
 
-function buildSlack({ slack, opsChannel }: Config, { log, lines, onCall }: { log: Log; lines: RepeatedLines; onCall: OnSlackCall }) {
-  const { botToken, apiUrl, command } = slack
+function buildSlack(config: Config, { log, lines, onCall }: { log: Log; lines: RepeatedLines; onCall: OnSlackCall }) {
+  const { botToken, apiUrl } = config.slack
   const logger = slackLogger(log, lines) as Logger
   const client = new WebClient(botToken.reveal(), webClientOptions(apiUrl, logger, onCall))
   const identity = createSlackIdentity(() => fetchIdentity(client, apiUrl))
-  const naming = createNaming({ opsChannel, command })
+  const named = <Sent extends object>(sent: Sent) => nameInAll(config, sent)
   const fetch = measuredFetch(onCall, { isResponseUrl: true })
   return {
     client,
     slack: {
-      messenger: createMessenger({ client, named: naming.inAll, botUserId: () => identity.current()?.botUserId }),
-      respond: createResponder({ allowedOrigins: responseOrigins(apiUrl), named: naming.inAll, fetch }),
+      messenger: createMessenger({ client, named, botUserId: () => identity.current()?.botUserId }),
+      respond: createResponder({ allowedOrigins: responseOrigins(apiUrl), named, fetch }),
       identity,
       probe: createSetupProbe(client, apiUrl, measuredFetch(onCall)),
-      naming,
       logger,
       onCall,
       signature: { isWrong: false },

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
+import { changeKinds } from '../../src/features/index.ts'
 import { revokeChange } from '../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../src/features/keys/rotate.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { submit } from '../../src/life/submit.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
 import { connectTestStore } from '../given/redis.ts'
 import { ruleFor } from '../given/request.ts'
 import { signatures } from '../given/signatures.ts'
@@ -54,17 +56,19 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00
 function setUp() {
   const { redis, keys, store } = connectTestStore()
   const catalog = createCatalog()
-  const app = fakeApp({
-    signatures,
-    store,
-    access: { gate: async () => ({}) as never, admit: async () => ({ rule: ruleFor(), unchecked: [] }), ruleOf: () => ruleFor() },
-    queues: { wake: async () => {} },
-    ...takingMessages(),
-    redis,
-    keys,
-    catalog,
-    config: { ...wording, openRequestsPerPerson: 10 },
-  })
+  const app = fakeApp(
+    {
+      signatures,
+      store,
+      queues: { wake: async () => {} },
+      ...takingMessages(),
+      redis,
+      keys,
+      catalog,
+      config: { ...wording, openRequestsPerPerson: 10 },
+    },
+    judging({ rules: [ruleFor({ changes: [...changeKinds] })] }),
+  )
   let deliveries = 0
   const ask = async <Input, Facts>(change: Change<Input, Facts>, input: Input) => {
     deliveries += 1

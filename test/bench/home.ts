@@ -3,6 +3,7 @@ import { createHome } from '../../src/buttons/home.ts'
 import { createStore, encodeFields } from '../../src/record/store.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { fakeApp, notFrozen } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
 import { trusting } from '../given/audit.ts'
 import { noAudit } from '../given/redis.ts'
 import { requestedAt, requestFor } from '../given/request.ts'
@@ -31,12 +32,11 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
       pipeline.zadd(keys.ended, index, id)
     }
     await pipeline.exec()
-    const app = fakeApp({
+    const app = fakeApp(judging({}), {
       ...notFrozen,
       redis,
       keys,
       store: createStore({ redis, keys, audit: noAudit, signatures: trusting }),
-      access: { judge: async () => ({ allowed: true, grant: { via: 'member' } }), ruleOf: forViews.ruleOf },
       catalog: forViews.catalog,
       signatures: forViews.signatures,
       config: forViews.config,

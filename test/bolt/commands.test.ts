@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { App } from '../../src/app.ts'
 import { commandNamed, handlerFor, pageButtons } from '../../src/bolt/router.ts'
 import type { Requester } from '../../src/domain/approval.ts'
 import { ApiUnreachableError } from '../../src/domain/errors.ts'
+import { toGroup } from '../../src/domain/policy.ts'
 import { modal } from '../../src/slack/blocks.ts'
 import { type Command, type CommandCall, findCommand, type Need } from '../../src/slack/commands.ts'
-import { Refusal, toUserMessage } from '../../src/slack/errors.ts'
+import { toUserMessage } from '../../src/slack/errors.ts'
 import type { Click, SlashCommand } from '../../src/slack/interactions.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { readMetadata } from '../../src/slack/payloads.ts'
@@ -13,6 +13,8 @@ import { code, mrkdwn } from '../../src/slack/text.ts'
 import { parseWords } from '../../src/slack/typed-words.ts'
 import type { Message } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
+import { judging, type People } from '../given/access.ts'
+import { ruleFor } from '../given/request.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
@@ -74,19 +76,26 @@ function setUp({ routed = commands, allowed = everything, strict }: Setup = {}) 
       await one.run(call)
     },
   }))
-  const gate: App['access']['gate'] = async (_, kind) => {
-    done.push({ gate: kind })
-    if (!allowed.includes(kind)) throw new Refusal('guest', mrkdwn`Guests can't do this.`)
-    return requester
-  }
-  const app = fakeApp({
-    directory: { knownZone: () => undefined },
-    access: {
-      gate,
-      may: async (_, needs) => needs.filter((need) => allowed.includes(need)),
-      reasonTerms: (kind) => (kind === strict ? { rule: 'production' } : undefined),
+  let isGate = false
+  const people: Partial<People> = {
+    // The gate alone reads the person again.
+    person: async (_, { fresh = false } = {}) => {
+      isGate = fresh
+      return { ...requester.person, standing: allowed.includes('read') ? 'member' : 'guest' }
     },
+    // Each kind has a group of requesters, which is named by it.
+    members: async (ids) => {
+      if (isGate) done.push(...ids.map((id) => ({ gate: id.slice(1) })))
+      isGate = false
+      return new Map(ids.map((id) => [id, new Set(allowed.includes(id.slice(1) as Need) ? [origin.userId] : [])]))
+    },
+  }
+  const rules = everything.map((kind) => {
+    const reason = kind === strict ? [{ rule: 'production' }] : []
+    return ruleFor({ changes: [kind], request: toGroup([`S${kind}`]), reason })
   })
+  const parts = { directory: { knownZone: () => undefined }, errors: { of: () => () => {} } }
+  const app = fakeApp(judging({ rules }, people), { ...parts, catalog: { hasProject: () => true, labelOf: (kind) => kind } })
 
   /** Types a command, and opens its form as the listener does: first the form, then the check of the rights. */
   async function type(text: string, more: Partial<SlashCommand> = {}): Promise<void> {
@@ -213,10 +222,10 @@ test('a command that changes something runs after the gate with what it has read
   const refused = setUp({ routed, allowed: ['read'] })
 
   await allowed.type('ip move eip_1 web-2')
-  await expect(refused.type('ip move eip_1 web-2')).rejects.toThrow("Guests can't do this.")
+  await expect(refused.type('ip move eip_1 web-2')).rejects.toMatchObject({ code: 'not-a-requester' })
 
   expect(allowed.done).toEqual([{ gate: 'ip.move' }, { ran: 'ip move', args: ['eip_1', 'web-2'] }])
-  expect(received).toEqual([requester])
+  expect(received).toEqual([{ ...requester, membership: new Map([['Sip.move', new Set([origin.userId])]]) }])
   expect(refused.done).toEqual([{ gate: 'ip.move' }])
 })
 
@@ -242,7 +251,7 @@ test('a form opens before the gate, and is prepared after it', async () => {
   await type('ip move', { reason: 'OPS-123', responseUrl: 'https://hooks.slack.example/commands/1' })
   await type('ip move 203.0.113.10')
   await type('ip move 203.0.113.10 web-2')
-  await expect(refused.type('ip move')).rejects.toThrow("Guests can't do this.")
+  await expect(refused.type('ip move')).rejects.toMatchObject({ code: 'not-a-requester' })
 
   expect(done).toMatchObject([
     { opened: { origin, reason: 'OPS-123', responseUrl: 'https://hooks.slack.example/commands/1', reasonTerms: { rule: 'production' } } },

@@ -1,8 +1,9 @@
 import { App as Bolt, type Logger, type Receiver } from '@slack/bolt'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { AuditNote } from '../../src/audit/chain.ts'
 import { guarded } from '../../src/bolt/app.ts'
 import { listen } from '../../src/bolt/listen.ts'
-import type { Origin } from '../../src/domain/approval.ts'
+import type { Origin, Person } from '../../src/domain/approval.ts'
 import type { LoggedPayload } from '../../src/ops/log.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { modal, noticeView } from '../../src/slack/blocks.ts'
@@ -12,6 +13,8 @@ import type { FormHandler, SubmissionAnswer } from '../../src/slack/interactions
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { mention, mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
+import { judging, type People } from '../given/access.ts'
+import { ruleFor } from '../given/request.ts'
 
 const ada = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 const team = { id: 'T0NIMBUS01' }
@@ -86,7 +89,9 @@ const deliveries: Record<string, { body: object; at: string; where: Partial<Orig
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} } as unknown as Logger
 
 interface Setup {
+  /** What the read of the person does. */
   authorize?: () => Promise<void>
+  standing?: Person['standing']
   /** What Redis says to the duplicate check. */
   claim?: (key: string) => Promise<string | null>
   /** What the form *send* is answered with, and after how long. */
@@ -95,9 +100,17 @@ interface Setup {
 }
 
 /** A real Bolt app with Lockkeeper's listeners, behind its guard. */
-async function setUp({ authorize = async () => {}, claim, answer = { is: 'accepted', words: mrkdwn`Sent.` }, afterMs = 0 }: Setup = {}) {
+async function setUp({
+  authorize = async () => {},
+  standing = 'member',
+  claim,
+  answer = { is: 'accepted', words: mrkdwn`Sent.` },
+  afterMs = 0,
+}: Setup = {}) {
   const handled: string[] = []
-  const authorized: object[] = []
+  const authorized: string[] = []
+  const noted: AuditNote[] = []
+  const origins: Origin[] = []
   const answers: string[] = []
   const homes: string[] = []
   const errors: string[] = []
@@ -109,12 +122,21 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     answers.push(text)
     return { is: 'sent' as const }
   }
-  const did = (what: string) => async () => void handled.push(what)
+  const did = (what: string) => async (given: { origin: Origin } | { slashCommand: { origin: Origin } }) => {
+    handled.push(what)
+    origins.push('origin' in given ? given.origin : given.slashCommand.origin)
+  }
   const form = () => modal({ title: 'Form', blocks: [] })
   const opensForm: FormHandler<object> = { form, allow: did('allowed') }
   const seen = new Set<string>()
-  const app = fakeApp({
-    config: { slack: { command: '/ops' } },
+  const person: People['person'] = async (userId) => {
+    authorized.push(userId)
+    await authorize()
+    return { userId, standing, teamIds: [team.id] }
+  }
+  const allowed = judging({ rules: [ruleFor()] }, { person }, async (note) => void noted.push(note))
+  const app = fakeApp(allowed, {
+    config: { slack: { command: '/ops' }, opsChannel: undefined },
     directory: { knownZone: () => undefined },
     keys: createKeys('test'),
     redis: {
@@ -125,16 +147,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
         return isNew ? null : 'claimed'
       }) as never,
     },
-    access: {
-      gate: did('allowed') as never,
-      reasonTerms: () => undefined,
-      noteRefused: async () => {},
-      authorize: async (who, intent) => {
-        authorized.push({ who, at: 'what' in intent ? intent.what : undefined })
-        await authorize()
-        return {} as never
-      },
-    },
+    catalog: { hasProject: () => true, labelOf: (kind) => kind },
     metrics: { acknowledged: (...values) => void measured.push(values) },
     errors: {
       unhandled: (one) => void unhandled.push(one as LoggedPayload),
@@ -144,7 +157,6 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     slack: {
       signature: { isWrong: true },
       respond: async (_, message) => say(message.text),
-      naming: { inWords: (words) => mrkdwn`${words} Ask the operators.`, inAll: (sent) => sent },
       messenger: {
         postEphemeral: async (_, message) => say(message.text),
         post: async (_, message) => ({ ...say(message.text), ts: '1', channelId: 'D1' }),
@@ -209,7 +221,7 @@ async function setUp({ authorize = async () => {}, claim, answer = { is: 'accept
     return own
   }
 
-  return { bolt, deliver, settle, handled, authorized, answers, homes, errors, acks, unhandled, updates, measured }
+  return { bolt, deliver, settle, handled, authorized, noted, origins, answers, homes, errors, acks, unhandled, updates, measured }
 }
 
 const refuse = async () => {
@@ -218,11 +230,16 @@ const refuse = async () => {
 
 describe.each(Object.entries(deliveries))('%s', (name, { body, at, where }) => {
   test('is authorized in the place where the person is, acknowledged once, and handled or answered', async () => {
-    const { deliver, authorized, handled, homes, answers, errors } = await setUp()
+    const { deliver, origins, handled, homes, answers, errors } = await setUp()
+    const { command: _, ...place } = { userId: ada.id, ...where }
+    const refusing = await setUp({ standing: 'guest' })
 
     const acks = await deliver(body)
+    await refusing.deliver(body)
 
-    expect(authorized).toEqual([{ who: expect.objectContaining(where), at }])
+    const { userId: by, ...there } = place
+    expect(refusing.noted).toEqual([expect.objectContaining({ by, ...there, text: at })])
+    for (const who of origins) expect(who).toMatchObject(where)
     expect(acks).toHaveLength(1)
     expect(handled.length + homes.length + answers.length + (name.includes('unknown option') ? 1 : 0)).toBeGreaterThan(0)
     expect(errors).toEqual([])
@@ -342,8 +359,8 @@ test.each([
 test.each([
   [
     'at its fields',
-    mrkdwn`Choose another name.`,
-    /"errors":\{"name":"Choose another name\. Ask the operators\.","ip":"No address\. Ask the operators\."\}/,
+    mrkdwn`Choose another name. Run the doctor command.`,
+    /"errors":\{"name":"Choose another name\. Run \/ops doctor\.","ip":"No address\."\}/,
   ],
   [
     'on top, if one mentions somebody',

@@ -12,7 +12,7 @@ import type { Click, Submission } from '../../src/slack/interactions.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
-import { accessWith } from '../given/access.ts'
+import { judging } from '../given/access.ts'
 import { connectTestStore } from '../given/redis.ts'
 import { newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
@@ -27,26 +27,23 @@ function startButtons(broken: Partial<Store> = {}) {
   const noted: AuditNote[] = []
   const effects: string[] = []
   const effect = (name: string) => async () => void effects.push(name)
-  const access = accessWith({
-    people: { members: async (groupIds) => new Map(groupIds.map((id) => [id, new Set([ben.userId])])) },
-    policy: { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] },
-    catalog,
-    noteRefusal: async (note) => void noted.push(note),
-  })
-  const app = fakeApp({
-    store: { ...store, ...broken },
-    signatures,
-    catalog,
-    access,
-    queues: { wake: effect('woken up') },
-    ...takingMessages((name) => effects.push(`shows ${name}`)),
-    redis,
-    keys,
-    metrics: { notGenuine: effect('reported as changed') as never },
-    lines: { write: () => true },
-    config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
-    errors: { of: () => (error) => expect.fail(String(error)) },
-  })
+  const policy = { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] }
+  const app = fakeApp(
+    {
+      store: { ...store, ...broken },
+      signatures,
+      catalog,
+      queues: { wake: effect('woken up') },
+      ...takingMessages((name) => effects.push(`shows ${name}`)),
+      redis,
+      keys,
+      metrics: { notGenuine: effect('reported as changed') as never },
+      lines: { write: () => true },
+      config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
+      errors: { of: () => (error) => expect.fail(String(error)) },
+    },
+    judging(policy, {}, async (note) => void noted.push(note)),
+  )
   const home = { show: async () => expect.fail('the Home tab was shown') }
   const buttons = requestHandlers(app, home, {})
 

@@ -7,6 +7,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import type { Done } from '../../src/slack/web-api.ts'
 import { fakeApp, notFrozen } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
 import { trusting } from '../given/audit.ts'
 import { connectTestRedis, noAudit } from '../given/redis.ts'
 import { minutes, moveFacts, requestedAt, requestFor as requestWithout } from '../given/request.ts'
@@ -21,7 +22,7 @@ const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: ben, com
 /** Home tabs over a store without requests, unless there is another. `publish`: the first answers of Slack. */
 function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publish?: Done[] } = {}) {
   const pages: KnownBlock[][] = []
-  const app = fakeApp({
+  const app = fakeApp(judging({}), {
     ...notFrozen,
     keys: createKeys('test'),
     redis: { hgetall: async () => ({}) },
@@ -33,7 +34,6 @@ function startHome({ store = {}, publish = [] }: { store?: Partial<Store>; publi
       orderOnHome: async (_, ids) => ids,
       ...store,
     },
-    access: { judge: async () => ({ allowed: true, grant: { rule: 'APPROVERS', via: 'S0ONCALL01' } }), ruleOf: forViews.ruleOf },
     catalog: forViews.catalog,
     signatures: forViews.signatures,
     config: forViews.config,

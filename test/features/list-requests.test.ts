@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Ruling } from '../../src/domain/approval.ts'
 import type { Change } from '../../src/domain/change.ts'
 import type { ItemState, Request } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
@@ -8,6 +7,8 @@ import { listMoves } from '../../src/features/moves/list.ts'
 import { listPending } from '../../src/features/pending.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
+import { terms } from '../given/people.ts'
 import { description, minutes, requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { listingOf, shown } from './listing-of.ts'
@@ -24,29 +25,33 @@ const catalog = createCatalog([
 
 /** An app with these requests, of which Ben may decide all but those of Chi. */
 function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
-  const mayDecide = ({ origin }: Request): Ruling =>
-    origin.userId === chi ? { allowed: false, denial: { code: 'not-an-approver' } as never } : { allowed: true, grant }
-  return fakeApp({
-    store: {
-      findOpen: async () => {
-        const requests = open.filter(({ version }) => version === requestFor().version)
-        return { requests, unreadable: open.length - requests.length }
+  const reason = [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }]
+  const rules = [
+    ruleFor({ reason, projects: { ids: [chi], names: [] }, approve: terms([ada]) }),
+    ...[2, 3].map((approvals) =>
+      ruleFor({ reason, projects: { ids: [`needs ${approvals}`], names: [] }, approve: terms(['S0ONCALL01'], { approvals }) }),
+    ),
+    ruleFor({ reason }),
+  ]
+  return fakeApp(
+    {
+      store: {
+        findOpen: async () => {
+          const requests = open.filter(({ version }) => version === requestFor().version)
+          return { requests, unreadable: open.length - requests.length }
+        },
+        ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
+        now: async () => now,
+        durations: async () => times,
       },
-      ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
-      now: async () => now,
-      durations: async () => times,
-    },
-    access: {
-      judge: async ({ userId }, act) => {
-        if (userId !== ben || act.to !== 'decide') throw new Error('another right was judged')
-        return mayDecide(act.request)
+      catalog: {
+        ...catalog,
+        projectOf: ({ origin, approvalsNeeded }) => ({ id: origin.userId === chi ? chi : `needs ${approvalsNeeded}` }),
       },
-      ruleOf: () => ruleFor({ reason: [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }] }),
-      tally: async (request, by) => ({ enough: false, missing: request.approvalsNeeded - by.length, needed: request.approvalsNeeded }),
+      slack: { identity: { linkTo: ({ cardTs }) => cardTs && 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100' } },
     },
-    catalog,
-    slack: { identity: { linkTo: ({ cardTs }) => cardTs && 'https://nimbus-works.slack.com/archives/C0OPS00001/p1795010400000100' } },
-  })
+    judging({ rules }),
+  )
 }
 
 const pending = (...open: Request[]) => listingOf(listPending.create(appWith(open)).commands[0])

@@ -4,7 +4,7 @@ import { changeKinds } from '../../src/features/index.ts'
 import { whoAmI } from '../../src/features/whoami.ts'
 import { evacuationKinds } from '../config/evacuation-kinds.ts'
 import { fakeApp } from '../fake-app.ts'
-import { accessWith, type People } from '../given/access.ts'
+import { judging, type People } from '../given/access.ts'
 import { minutes, ruleFor } from '../given/request.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { listingOf, shown } from './listing-of.ts'
@@ -27,20 +27,15 @@ const catalog = {
 /** What `/infra whoami` lists for Ben, who is on call, under these rules. */
 function rightsUnder(rules: PolicyRule[], people: Partial<People> = {}, { kinds = [...changeKinds] } = {}) {
   const policy = { rules, bundles: evacuationKinds.bundles }
-  const access = accessWith({
-    people: {
-      person: async (userId) => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] }),
-      members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
-      channel: async () => 'usual',
-      hasBot: async () => true,
-      isOpenTo: async () => true,
-      ...people,
-    },
-    policy,
-    catalog: { ...catalog, kinds: () => kinds, projectOf: () => 'none' },
-    noteRefusal: async () => {},
-  })
-  return listingOf(whoAmI.create(fakeApp({ access, catalog, config: { policy } })).commands[0])
+  const known: Partial<People> = {
+    person: async (userId) => ({ userId, standing: 'member', teamIds: ['T0NIMBUS01'] }),
+    members: async (ids) => new Map(ids.map((id) => [id, new Set(id === 'S0ONCALL01' ? ['U0BEN00001', 'U0CHI00001'] : [])])),
+    channel: async () => 'usual',
+    hasBot: async () => true,
+    isOpenTo: async () => true,
+    ...people,
+  }
+  return listingOf(whoAmI.create(fakeApp(judging(policy, known), { catalog: { ...catalog, kinds: () => kinds } })).commands[0])
 }
 
 const of = (kind: ChangeKind, more: Partial<PolicyRule> = {}) => ruleFor({ changes: [kind], ...more })

@@ -2,13 +2,15 @@ import type { App } from '../../src/app.ts'
 import { createAudit } from '../../src/audit/audit.ts'
 import { AuditEntry } from '../../src/audit/chain.ts'
 import type { Change } from '../../src/domain/change.ts'
+import type { PolicyRule } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { createRepeatedLines } from '../../src/ops/log.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { createFreezes } from '../../src/record/freeze.ts'
 import { createStore, type TakenStep } from '../../src/record/store.ts'
-import { type Fake, fakeApp } from '../fake-app.ts'
+import { type Fake, fakeApp, noPolicy } from '../fake-app.ts'
+import { judging, type People } from './access.ts'
 import { auditSigning } from './audit.ts'
 import { connectTestRedis } from './redis.ts'
 import { ruleFor } from './request.ts'
@@ -16,7 +18,7 @@ import { recordKeyring, signatures } from './signatures.ts'
 import { takingMessages, wording } from './slack.ts'
 
 /** Creates what the jobs of requests use, over a real Redis with a real audit. `said` records what other parts were told. */
-export function startJobs(changes: Change[], more: Fake<App> = {}) {
+export function startJobs(changes: Change[], { rule = {}, people }: { rule?: Partial<PolicyRule>; people?: Partial<People> } = {}) {
   const { redis, keys } = connectTestRedis()
   const said: string[] = []
   const steps: TakenStep[] = []
@@ -29,8 +31,13 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
     ...{ redis, keys, store, audit, signatures },
     catalog: createCatalog(changes),
     timings: usualTimings,
-    config: { ...wording, movePollIntervalMs: 3_000, opsChannel: undefined, slack: { command: '/infra' } },
-    access: { ruleOf: () => ruleFor(), judgeStart: async () => 'allowed' as const },
+    config: {
+      ...wording,
+      policy: { ...noPolicy, rules: [ruleFor({ changes: changes.map(({ kind }) => kind), ...rule })] },
+      movePollIntervalMs: 3_000,
+      opsChannel: undefined,
+      slack: { command: '/infra' },
+    },
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => 0, takeWrite: async () => 0 },
     queues: { wake: async (_: unknown, ms = 0) => void woken.push(ms) },
     ...takingMessages((name) => said.push(`sends ${name}`)),
@@ -64,7 +71,7 @@ export function startJobs(changes: Change[], more: Fake<App> = {}) {
   }
 
   function appWith(others: Fake<App>): App {
-    return fakeApp({ ...parts, ...more, ...others } as Fake<App>)
+    return fakeApp(judging({}, people), { ...parts, ...others } as Fake<App>)
   }
   return { app: appWith({}), appWith, redis, keys, store, find, dueInMs, entries, steps, said, woken }
 }

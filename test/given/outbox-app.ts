@@ -73,7 +73,7 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
-      policy: { ...noPolicy, alerts: [] },
+      policy: { ...noPolicy, alerts: [], bundles: undefined, rules: [ruleFor()] },
       infra: { writesPerMinute: 20 },
       environment: undefined,
       moveTimeoutMs: 900_000,
@@ -112,7 +112,6 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     },
     directory: { names: options.names ?? (async () => new Map()) },
     catalog: createCatalog([moveChange({} as Parameters<typeof moveChange>[0])]),
-    access: { ruleOf: () => ruleFor() },
     signatures: { verifyBreakGlass: () => 'genuine', verifyRecord: options.verifyRecord ?? (() => 'genuine') },
     log: written,
     lines: createRepeatedLines(written),

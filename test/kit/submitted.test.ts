@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { explain } from '../../src/bolt/errors.ts'
+import { reportInWords } from '../../src/bolt/errors.ts'
 import type { Filling } from '../../src/buttons/again-forms.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, UserError } from '../../src/domain/errors.ts'
 import { submitTyped } from '../../src/kit/change-feature.ts'
 import { type Form, submitForm, text } from '../../src/kit/change-form.ts'
 import { StartRefused } from '../../src/life/submit.ts'
 import type { SubmitOutcome } from '../../src/messages/submit-words.ts'
-import { ReasonRequired } from '../../src/rights/access.ts'
+import { ReasonRequired } from '../../src/rights/authorize.ts'
 import { modal } from '../../src/slack/blocks.ts'
 import type { Submission } from '../../src/slack/interactions.ts'
 import { readMetadata, writeMetadata } from '../../src/slack/payloads.ts'
@@ -165,7 +165,7 @@ describe('a request that is refused', () => {
       .command()
       .catch((thrown: unknown) => thrown)
     const reporting = fakeApp({ errors: { shownToPerson: () => {} } })
-    expect(toPlainText(await explain(reporting, refused, { at: 'command ip move', origin: undefined }))).toBe(words)
+    expect(toPlainText(await reportInWords(reporting, refused, { at: 'command ip move', origin: undefined }))).toBe(words)
 
     const answer = await start({ error }).send()
     if (answer.is !== 'refused') throw new Error('it was not refused')

@@ -51,7 +51,11 @@ interface World {
 
 async function check(request: Request, { sent = [], ...world }: World = {}, at = now) {
   const rule = 'rule' in world ? world.rule : ruleFor()
-  const app = fakeApp({ signatures, catalog: createCatalog([]), config: { policy: noPolicy }, access: { ruleOf: () => rule } })
+  const app = fakeApp({
+    signatures,
+    catalog: createCatalog([]),
+    config: { policy: { ...noPolicy, bundles: undefined, rules: rule ? [rule] : [] } },
+  })
   const found = sent.filter((entry) => entry.at >= searchedSince(request))
   return (await checkApproval(app, request, at, { freezes: [] })) ?? checkPast(app, request, Promise.resolve(found))
 }

@@ -15,7 +15,7 @@ import { reconcile } from '../../src/life/worker.ts'
 import { encodeFields } from '../../src/record/store.ts'
 import type { Fake } from '../fake-app.ts'
 import { startJobs } from '../given/jobs.ts'
-import { newRequestFor, ruleFor } from '../given/request.ts'
+import { newRequestFor } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
 import { takeSteps } from '../given/take-steps.ts'
 import { wholeList } from '../whole-list.ts'
@@ -194,7 +194,7 @@ describe('the children of a request', () => {
   test('that hold their locks alone are tracked again with the others', async () => {
     const ids = idsOf(2)
     const account = accountWith(ids)
-    const { app, appWith, id, carryOn, look, parent, childId, store, redis, keys } = await withBegun(ids, account)
+    const { appWith, id, carryOn, look, parent, childId, store, redis, keys } = await withBegun(ids, account)
     account.api.elasticIps.move = async (one) => {
       account.writes.push(one)
       account.serverOf.set(one, to.id)
@@ -205,8 +205,7 @@ describe('the children of a request', () => {
     expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(childId('eip_0'))
     const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
 
-    const access = { ...app.access, authorize: async () => ({ via: 'requester' }) }
-    await trackAgain(appWith({ access, errors: { of: () => () => {} } } as never), await parent(), origin)
+    await trackAgain(appWith({ errors: { of: () => () => {} } } as never), await parent(), origin)
 
     expect((await parent()).state).toBe('tracking')
     expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(id)
@@ -384,7 +383,8 @@ describe('the children of a request', () => {
     const { app, carryOn } = await withBegun(ids, account)
     const office = { name: 'office', days: [new Date().getUTCDay() === 1 ? 3 : 1], from: '09:00', to: '09:01', zone: 'UTC' }
 
-    await carryOn({ access: { ...app.access, ruleOf: () => ruleFor({ windows: [office] }) } })
+    const rules = app.config.policy.rules.map((rule) => ({ ...rule, windows: [office] }))
+    await carryOn({ config: { ...app.config, policy: { ...app.config.policy, rules } } })
 
     expect(account.writes.toSorted()).toEqual(ids)
   })

@@ -4,11 +4,11 @@ import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
-import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../src/messages/refusals.ts'
+import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import type { NewRequest } from '../../src/record/store.ts'
 import { fakeApp } from '../fake-app.ts'
-import { accessWith } from '../given/access.ts'
+import { judging } from '../given/access.ts'
 import { decideWith } from '../given/decide-with.ts'
 import { connectTestStore } from '../given/redis.ts'
 import { minutes, newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
@@ -38,24 +38,22 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
   const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
-  const access = accessWith({
-    policy: { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] },
-    catalog,
-    noteRefusal: async (note) => void attempted.push(note.attempted),
-  })
+  const policy = { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] }
   const decide = decideWith(
-    fakeApp({
-      signatures,
-      store,
-      access,
-      catalog,
-      ...takingMessages((name) => shown.push(name)),
-      config: wording,
-      redis,
-      keys,
-      errors: { of: () => (error) => expect.fail(String(error)) },
-      queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
-    }),
+    fakeApp(
+      {
+        signatures,
+        store,
+        catalog,
+        ...takingMessages((name) => shown.push(name)),
+        config: wording,
+        redis,
+        keys,
+        errors: { of: () => (error) => expect.fail(String(error)) },
+        queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
+      },
+      judging(policy, {}, async (note) => void attempted.push(note.attempted)),
+    ),
   )
 
   /** Ada's request, after these steps. */

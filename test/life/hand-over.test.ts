@@ -12,6 +12,7 @@ import type { StepName } from '../../src/record/steps.ts'
 import type { StepData, StepResult, Store } from '../../src/record/store.ts'
 import type { Click } from '../../src/slack/interactions.ts'
 import { fakeApp, notFrozen, noticing } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
 import { connectTestRedis } from '../given/redis.ts'
 import { requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { approvedBy, signatures } from '../given/signatures.ts'
@@ -98,37 +99,36 @@ function approvedKey({
   const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
   const search = vi.fn(async () => (problem === 'already-sent' ? [issued] : []))
   const change = newKeyChange(fakeApp({ account: { apiKeys } }))
-  const app = fakeApp({
-    // Redis owes no message.
-    ...connectTestRedis(),
-    signatures,
-    ...noticing(distrusted),
-    freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes }) },
-    store,
-    access: {
-      authorize: async () => ({ via: 'requester' }),
-      ruleOf: () => (endsNever ? { ...ruleFor(), ends: { required: true } } : ruleFor()),
-    },
-    audit: {
-      note: async () => {},
-      chained: async () => {},
-      redis: { xrevrange: search as never },
-      keys: { audit: 'audit' },
-      keyring: { verify: () => 'forged' },
-    },
-    catalog: createCatalog([{ ...change, endOf: () => ({ endsAt: endsNever && reads.length > 0 ? undefined : requestedAt }) }]),
-    slack: {
-      respond: async (_, message) => {
-        shown.push('text' in message ? message.text : '')
-        return { is: 'sent' }
+  const app = fakeApp(
+    {
+      // Redis owes no message.
+      ...connectTestRedis(),
+      signatures,
+      ...noticing(distrusted),
+      freezes: { ...notFrozen.freezes, read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes }) },
+      store,
+      audit: {
+        note: async () => {},
+        chained: async () => {},
+        redis: { xrevrange: search as never },
+        keys: { audit: 'audit' },
+        keyring: { verify: () => 'forged' },
       },
-      messenger: {},
+      catalog: createCatalog([{ ...change, endOf: () => ({ endsAt: endsNever && reads.length > 0 ? undefined : requestedAt }) }]),
+      slack: {
+        respond: async (_, message) => {
+          shown.push('text' in message ? message.text : '')
+          return { is: 'sent' }
+        },
+        messenger: {},
+      },
+      errors: { of: () => (error) => void errors.push(error) },
+      timings: { graceMs: 60_000, unsettledMs: 60_000, handoverMs: 45_000 },
+      queues: { wake: async () => {} },
+      budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
     },
-    errors: { of: () => (error) => void errors.push(error) },
-    timings: { graceMs: 60_000, unsettledMs: 60_000, handoverMs: 45_000 },
-    queues: { wake: async () => {} },
-    budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
-  })
+    judging({ rules: [ruleFor({ changes: ['key.create'], ...(endsNever ? { ends: { required: true } } : {}) })] }),
+  )
 
   const requested = requestFor({ kind: 'key.create', state: 'approved', input, facts: input })
   const decision = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: requestedAt }

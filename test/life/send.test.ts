@@ -4,12 +4,13 @@ import { useTakenTurn } from '../../src/domain/lane.ts'
 import { payloadHash, type Request, type RequestState } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { send as sendRequest } from '../../src/life/send.ts'
-import { explainAll } from '../../src/messages/refusals.ts'
+import { wordsOfFindings } from '../../src/messages/why-not.ts'
 import { createRepeatedLines } from '../../src/ops/log.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import type { StepName } from '../../src/record/steps.ts'
 import type { StepData, Store } from '../../src/record/store.ts'
 import { fakeApp, noPolicy, notFrozen } from '../fake-app.ts'
+import { judging } from '../given/access.ts'
 import { terms } from '../given/people.ts'
 import { requestFor, ruleFor } from '../given/request.ts'
 import { approvedBy, signatures, signaturesOfBot } from '../given/signatures.ts'
@@ -43,6 +44,7 @@ function approvedMove(
 ) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const steps: { name: StepName; to: RequestState }[] = []
+  const rules = [ruleFor()]
   let state: RequestState = 'approved'
   const reported: unknown[] = []
   const postponed: number[] = []
@@ -66,6 +68,7 @@ function approvedMove(
     elasticIps: {
       get: async () => {
         if (unread) throw unread
+        if (isRuleStricterAtWrite) rules[0] = ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) })
         return { ...elasticIp, project: undefined, site: undefined }
       },
       move: async (id: string) => {
@@ -86,7 +89,7 @@ function approvedMove(
       steps.push({ name, to: state })
       due.push(dueInMs)
       if (set?.waits) waits.push(set.waits)
-      const { why, next } = explainAll(undefined, set?.causes ?? [])
+      const { why, next } = wordsOfFindings(undefined, set?.causes ?? [])
       reported.push(...[why, next].filter(Boolean))
       if (name === 'send') vi.advanceTimersByTime(claimTakesMs)
       return { outcome: 'won', state }
@@ -95,8 +98,7 @@ function approvedMove(
     usualDuration: async () => undefined,
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
-  let checks = 0
-  const app = fakeApp({
+  const app = fakeApp(judging({}), {
     ...notFrozen,
     store,
     audit: {
@@ -110,11 +112,7 @@ function approvedMove(
     budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => turnMs, takeWrite: async () => turnMs },
     queues: { wake: async (_, ms = 0) => void woken.push(ms) },
     signatures,
-    access: {
-      judgeStart: async () => 'allowed',
-      ruleOf: () => (++checks > 1 && isRuleStricterAtWrite ? ruleFor({ approve: terms(['S0ONCALL01'], { approvals: 2 }) }) : ruleFor()),
-    },
-    config: { policy: noPolicy, opsChannel: undefined, slack: { command: '/infra' } },
+    config: { policy: { ...noPolicy, rules }, opsChannel: undefined, slack: { command: '/infra' } },
     lines: createRepeatedLines({
       info: () => {},
       warn: ({ code, status }, text) => void logged.push([code, status, text]),

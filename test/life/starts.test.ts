@@ -8,10 +8,12 @@ import { createKeyring, Secret } from '../../src/domain/signing.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { send } from '../../src/life/send.ts'
 import { encodeFields, type NewRequest } from '../../src/record/store.ts'
+import type { judgeStart } from '../../src/rights/judge.ts'
 import { holdsIfApproved } from '../../src/rights/times.ts'
 import type { Fake } from '../fake-app.ts'
+import type { People } from '../given/access.ts'
 import { startJobs } from '../given/jobs.ts'
-import { minutes, moveFacts, newRequestFor, ruleFor } from '../given/request.ts'
+import { minutes, moveFacts, newRequestFor } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
 import { takeSteps } from '../given/take-steps.ts'
 
@@ -24,7 +26,7 @@ const freezing = { by: 'U0BEN00001', reason: 'the data centre has no power' }
 interface World {
   rule?: Partial<PolicyRule>
   /** Whether people still have their rights at the start. */
-  right?: Awaited<ReturnType<App['access']['judgeStart']>>
+  right?: Awaited<ReturnType<typeof judgeStart>>
   /** Called each time the account is read before a write. */
   onRead?: () => Promise<unknown>
 }
@@ -47,9 +49,13 @@ function startMoves({ rule = {}, right = 'allowed', onRead = async () => {} }: W
     },
     servers: { get: async () => ({ id: moveFacts.to.id, hostname: moveFacts.to.name, status: 'on', locked: false }) },
   }
-  const jobs = startJobs([moveChange({ account } as never)], {
-    access: { ruleOf: () => ruleFor(rule), judgeStart: async () => right },
-  })
+  const standing = right === 'requester-lost-right' ? 'deleted' : right === 'no-answer' ? 'unknown' : 'member'
+  const approvers = right === 'approvals-lost' ? [] : ['U0ADA00001', 'U0BEN00001']
+  const people: Partial<People> = {
+    person: async (userId) => ({ userId, standing, teamIds: ['T0NIMBUS01'] }),
+    members: async (ids) => new Map(ids.map((id) => [id, new Set(approvers)])),
+  }
+  const jobs = startJobs([moveChange({ account } as never)], { rule: right === 'rule-gone' ? { changes: [] } : rule, people })
   const { store, redis, keys } = jobs
   const now = Date.now()
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Requester } from '../../src/domain/approval.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import { isGenuine, type Request } from '../../src/domain/request.ts'
 import type { RequestedChange } from '../../src/domain/requested-change.ts'
 import { submit } from '../../src/life/submit.ts'
@@ -11,22 +12,23 @@ import { asRecorded, type NewRequest } from '../../src/record/store.ts'
 import { Refusal, toUserMessage } from '../../src/slack/errors.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp, noPolicy, notFrozen } from '../fake-app.ts'
+import { judging, type People } from '../given/access.ts'
 import { connectTestRedis } from '../given/redis.ts'
 import { description, requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { signatures } from '../given/signatures.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 
-function requesterOf(userId: string): Requester {
-  return {
-    person: { userId, standing: 'member', teamIds: [String(origin.teamId)] },
-    place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
-    membership: new Map(),
-  }
+const requester: Requester = {
+  person: { userId: origin.userId, standing: 'member', teamIds: [String(origin.teamId)] },
+  place: { channelId: origin.channelId, teamId: origin.teamId, standing: 'usual' },
+  membership: new Map(),
 }
 
 interface Setup {
   mayRequest?: boolean
+  /** What the rule requires of it. */
+  reason?: PolicyRule['reason']
   /** A request that a new one undoes or repeats. */
   earlier?: Request
   /** In place of recording it. */
@@ -34,7 +36,7 @@ interface Setup {
 }
 
 /** Submits Ada's request, and records the calls in order. */
-function setUp({ mayRequest = true, earlier, create }: Setup = {}) {
+function setUp({ mayRequest = true, reason = [], earlier, create }: Setup = {}) {
   // Redis owes no message.
   const { redis, keys } = connectTestRedis()
   const done: unknown[] = []
@@ -58,7 +60,18 @@ function setUp({ mayRequest = true, earlier, create }: Setup = {}) {
     doneSentence: () => ['It was moved.'],
     reverse: (input, facts) => ({ input, facts, label: 'Move back' }),
   }
-  const app = fakeApp({
+  const people: Partial<People> = {
+    person: async (userId, { fresh = false } = {}) => {
+      if (fresh) done.push('gate')
+      return { userId, standing: 'member', teamIds: [origin.teamId] }
+    },
+    members: async (ids) => {
+      if (ids.length > 0) done.push('approvers')
+      return new Map(ids.map((id) => [id, new Set(['U0BEN00001'])]))
+    },
+  }
+  const rules = [ruleFor({ reason, request: mayRequest ? undefined : toGroup(['U0BEN00001']) })]
+  const app = fakeApp(judging({}, people), {
     signatures,
     store: {
       find: async () => earlier,
@@ -71,30 +84,18 @@ function setUp({ mayRequest = true, earlier, create }: Setup = {}) {
           return { outcome: 'created', id: request.id }
         }),
     } as never,
-    access: {
-      gate: async (_: unknown, kind: string) => {
-        done.push({ gate: kind })
-        if (!mayRequest) throw new Refusal('not-a-requester', mrkdwn`You are not among the people who may ask for this here.`)
-        return requesterOf('from the gate')
-      },
-      admit: async (_: unknown, { requester, reason }: { requester: Requester; reason: string | undefined }) => {
-        done.push({ admitted: requester.person.userId, ...(reason ? { reason } : {}) })
-        return { rule: ruleFor(), unchecked: [] }
-      },
-      ruleOf: () => ruleFor(),
-    } as never,
     ...notFrozen,
     redis,
     keys,
-    errors: { of: () => () => {} },
     queues: { wake: async () => {} },
+    errors: { of: () => () => {} },
     directory: { names: async () => new Map() },
     slack: {
       identity: { linkTo: () => 'https://nimbus.slack.com/archives/C0OPS00001/p1', addressOf: () => undefined, profileOf: () => undefined },
     },
     catalog: createCatalog([change as never]),
     config: {
-      policy: noPolicy,
+      policy: { ...noPolicy, rules },
       openRequestsPerPerson: 10,
       environment: undefined,
       infra: { writesPerMinute: 20 },
@@ -117,34 +118,34 @@ describe('a request', () => {
 
     await submit(requested)
 
-    expect(done).toEqual([{ gate: 'ip.move' }, 'preflight', { admitted: 'from the gate' }])
+    expect(done).toEqual(['gate', 'preflight', 'approvers'])
   })
 
   test('is not checked at the gate again if its command was', async () => {
     const { submit, requested, done } = setUp()
 
-    await submit({ ...requested, requester: requesterOf('from the command') })
+    await submit({ ...requested, requester: requester })
 
-    expect(done).toEqual(['preflight', { admitted: 'from the command' }])
+    expect(done).toEqual(['preflight', 'approvers'])
   })
 
   test('is refused before the account is read', async () => {
     const { submit, requested, done, created } = setUp({ mayRequest: false })
 
-    await expect(submit(requested)).rejects.toThrow('You are not among the people')
+    await expect(submit(requested)).rejects.toMatchObject({ code: 'not-a-requester' })
 
-    expect(done).toEqual([{ gate: 'ip.move' }])
+    expect(done).toEqual(['gate'])
     expect(created).toEqual([])
   })
 
   test('has the reason without the white space around it, and none if it shows nothing', async () => {
-    const { submit, requested, done, created } = setUp()
+    const { submit, requested, created } = setUp()
+    const strict = setUp({ reason: [{ rule: 'production', pattern: '^OPS-123$' }] })
 
-    await submit({ ...requested, reason: ' OPS-123 \n' })
+    for (const bot of [{ submit }, strict]) await bot.submit({ ...requested, reason: ' OPS-123 \n' })
     await submit({ ...requested, reason: ' \u200b ' })
 
-    expect(done).toContainEqual({ admitted: 'from the gate', reason: 'OPS-123' })
-    expect(created.map(({ reason }) => reason)).toEqual(['OPS-123', undefined])
+    expect([...created, ...strict.created].map(({ reason }) => reason)).toEqual(['OPS-123', undefined, 'OPS-123'])
   })
 
   test('is refused if its reason is longer than a form takes', async () => {

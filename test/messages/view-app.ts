@@ -7,7 +7,6 @@ import { ruleFor } from '../given/request.ts'
 export const forViews = {
   catalog: createCatalog([moveChange({} as never)]),
   signatures: { verifyRecord: () => 'genuine' as const },
-  config: { policy: noPolicy, environment: undefined, infra: { writesPerMinute: 20 } },
+  config: { policy: { ...noPolicy, rules: [ruleFor()] }, environment: undefined, infra: { writesPerMinute: 20 } },
   identity: { profileOf: () => undefined, addressOf: () => undefined, linkTo: () => undefined },
-  ruleOf: () => ruleFor(),
 }

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import type { AuditNote } from '../../src/audit/chain.ts'
 import type { Person } from '../../src/domain/approval.ts'
 import { type Bundles, type PolicyRule, type Project, toGroup } from '../../src/domain/policy.ts'
-import { type Access, ReasonRequired } from '../../src/rights/access.ts'
+import { admit, authorize, gate, ReasonRequired } from '../../src/rights/authorize.ts'
+import { may, reasonTerms, ruleOf, tally } from '../../src/rights/judge.ts'
 import { Refusal } from '../../src/slack/errors.ts'
-import { accessWith, type People } from '../given/access.ts'
+import { fakeApp } from '../fake-app.ts'
+import { judging, type People } from '../given/access.ts'
+import { trusting } from '../given/audit.ts'
 import { requestFor, ruleFor } from '../given/request.ts'
 
 const ada = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -39,30 +43,33 @@ function setUp({
   const members: Record<string, string[] | 'unknown'> = { S0ONCALL01: ['U0BEN00001', 'U0CHI00001'], ...groups }
   const noted: AuditNote[] = []
   const reads: string[] = []
-  const access = accessWith({
-    people: {
-      person: async (userId, { fresh = false } = {}) => {
-        reads.push(`${fresh ? 'fresh ' : ''}${userId}`)
-        return { userId, standing: standings[userId] ?? 'member', teamIds: [teams[userId] ?? 'T0NIMBUS01'] }
-      },
-      members: async (ids, purpose) => {
-        reads.push(...ids.map((id) => `${id} for a ${purpose}`))
-        return new Map(
-          ids.map((id) => {
-            const found = members[id] ?? []
-            return [id, found === 'unknown' ? found : new Set(found)]
-          }),
-        )
-      },
-      channel: async () => channel,
-      hasBot: async () => bot,
-      isOpenTo: async () => isOpen,
+  const people: People = {
+    person: async (userId, { fresh = false } = {}) => {
+      reads.push(`${fresh ? 'fresh ' : ''}${userId}`)
+      return { userId, standing: standings[userId] ?? 'member', teamIds: [teams[userId] ?? 'T0NIMBUS01'] }
     },
-    policy: { rules, bundles },
-    catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
-    noteRefusal: async (note) => void noted.push(note),
-  })
-  return { access, noted, reads }
+    members: async (ids, purpose) => {
+      reads.push(...ids.map((id) => `${id} for a ${purpose}`))
+      return new Map(
+        ids.map((id) => {
+          const found = members[id] ?? []
+          return [id, found === 'unknown' ? found : new Set(found)]
+        }),
+      )
+    },
+    channel: async () => channel,
+    hasBot: async () => bot,
+    isOpenTo: async () => isOpen,
+  }
+  const app = fakeApp(
+    judging({ rules, bundles }, people, async (note) => void noted.push(note)),
+    {
+      catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
+      signatures: trusting,
+      errors: { of: () => () => {} },
+    },
+  )
+  return { app, noted, reads }
 }
 
 const why = (work: Promise<unknown>) =>
@@ -73,10 +80,10 @@ const why = (work: Promise<unknown>) =>
 
 describe('a refusal', () => {
   test('is thrown in words, and noted with person, act, request and cause', async () => {
-    const { access, noted } = setUp()
+    const { app, noted } = setUp()
     const request = requestFor()
 
-    const words = await why(access.authorize({ ...ben, userId: 'U0DEE00001' }, { to: 'decide', request }))
+    const words = await why(authorize(app, { ...ben, userId: 'U0DEE00001' }, { to: 'decide', request }))
 
     expect(words).toBe("You aren't an approver of this. These are: <!subteam^S0ONCALL01>.")
     expect(noted).toEqual([
@@ -92,23 +99,23 @@ describe('a refusal', () => {
   })
 
   test('is noted also for a command that only reads', async () => {
-    const { access, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
+    const { app, noted } = setUp({ standings: { U0ADA00001: 'guest' } })
 
-    await why(access.authorize(ada, { to: 'read', what: 'command ip list' }))
+    await why(authorize(app, ada, { to: 'read', what: 'command ip list' }))
 
     expect(noted).toMatchObject([{ act: 'refused', by: 'U0ADA00001', text: 'command ip list', channelId: 'C0OPS00001', attempted: 'read' }])
   })
 
   test('is not noted if only the rights of a person are listed', async () => {
-    const { access, noted } = setUp({ rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] })
+    const { app, noted } = setUp({ rules: [ruleFor({ request: toGroup(['U0BEN00001']) })] })
 
-    expect(await access.may(ada, ['read', 'ip.move', 'key.create', 'ip.move'])).toEqual(['read'])
-    expect(await access.may(ben, ['read', 'ip.move', 'key.create'])).toEqual(['read', 'ip.move'])
+    expect(await may(app, ada, ['read', 'ip.move', 'key.create', 'ip.move'])).toEqual(['read'])
+    expect(await may(app, ben, ['read', 'ip.move', 'key.create'])).toEqual(['read', 'ip.move'])
     expect(noted).toEqual([])
   })
 })
 
-test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
+test.each<[Workspace['inChannel'], Parameters<typeof gate>[3], string]>([
   [{ bot: false }, undefined, 'not refused'],
   [{ bot: false }, 'opened', 'not-in-channel'],
   [{ bot: false }, 'channel-chosen', 'not-in-channel'],
@@ -122,9 +129,9 @@ test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
   [{ person: 'unknown' }, 'channel-chosen', 'foreign-channel'],
   [{ person: 'unknown' }, 'sent', 'not refused'],
 ])('a request from a channel of which Slack says %j, by %s: %s', async (inChannel, formStep, expected) => {
-  const { access } = setUp({ inChannel })
+  const { app } = setUp({ inChannel })
 
-  const denied = await access.gate(ada, 'ip.move', formStep).then(
+  const denied = await gate(app, ada, 'ip.move', formStep).then(
     () => 'not refused',
     (error: unknown) => (error instanceof Refusal ? error.code : 'another error'),
   )
@@ -134,29 +141,29 @@ test.each<[Workspace['inChannel'], Parameters<Access['gate']>[2], string]>([
 
 describe('a decision', () => {
   test('is checked by the person and the groups as Slack has them now', async () => {
-    const { access, reads } = setUp()
+    const { app, reads } = setUp()
 
-    expect(await access.authorize(ben, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
+    expect(await authorize(app, ben, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
 
     expect(reads).toEqual(['fresh U0BEN00001', 'S0ONCALL01 for a refusal', 'S0ONCALL01 for a decision'])
   })
 
   test('is refused by members that were read up to a minute ago, without another read', async () => {
-    const { access, reads } = setUp()
+    const { app, reads } = setUp()
     const request = requestFor()
 
-    expect(await why(access.authorize({ ...ben, userId: 'U0DOV00001' }, { to: 'decide', request }))).toMatch(/^You aren't an approver/)
-    expect(await why(access.authorize(ada, { to: 'decide', request }))).toMatch(/^You requested this/)
+    expect(await why(authorize(app, { ...ben, userId: 'U0DOV00001' }, { to: 'decide', request }))).toMatch(/^You aren't an approver/)
+    expect(await why(authorize(app, ada, { to: 'decide', request }))).toMatch(/^You requested this/)
 
     expect(reads.filter((read) => read.startsWith('S'))).toEqual(['S0ONCALL01 for a refusal'])
   })
 
   test('is checked by the channel of the request, not by the place of the button', async () => {
     const rules = [ruleFor({ channels: ['C0OPS00001'] }), ruleFor({ name: 'elsewhere', approve: approveBy(['U0EVE00001']) })]
-    const { access } = setUp({ rules })
+    const { app } = setUp({ rules })
     const onHome = { ...ben, channelId: '' }
 
-    expect(await access.authorize(onHome, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
+    expect(await authorize(app, onHome, { to: 'decide', request: requestFor() })).toEqual({ rule: 'APPROVERS', via: 'S0ONCALL01' })
   })
 
   test('is checked by the current rule, and denied if there is none or the project is unknown', async () => {
@@ -166,24 +173,24 @@ describe('a decision', () => {
       projectNow: 'unknown',
     })
 
-    for (const { access } of [gone, unsure])
-      expect(await why(access.authorize(ben, { to: 'decide', request: requestFor() }))).toMatch(/^No policy rule covers this anymore/)
+    for (const { app } of [gone, unsure])
+      expect(await why(authorize(app, ben, { to: 'decide', request: requestFor() }))).toMatch(/^No policy rule covers this anymore/)
   })
 
   test('counts only approvals of people who may approve now', async () => {
     const rules = [ruleFor({ approve: approveBy(['S0ONCALL01'], 2) })]
-    const { access } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
+    const { app } = setUp({ rules, groups: { S0ONCALL01: ['U0CHI00001'] } })
 
-    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1, needed: 2 })
+    expect(await tally(app, requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1, needed: 2 })
   })
 
   test('counts no approval of somebody who was deactivated since, also if Slack said otherwise a moment ago', async () => {
-    const { access, reads } = setUp({
+    const { app, reads } = setUp({
       rules: [ruleFor({ approve: approveBy(['U0BEN00001', 'U0CHI00001'], 2) })],
       standings: { U0BEN00001: 'deleted' },
     })
 
-    expect(await access.tally(requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
+    expect(await tally(app, requestFor(), ['U0BEN00001', 'U0CHI00001'])).toMatchObject({ enough: false, missing: 1 })
     expect(reads).toContain('fresh U0BEN00001')
   })
 })
@@ -191,10 +198,10 @@ describe('a decision', () => {
 const draft = { input: {}, facts: {} }
 
 describe('a request', () => {
-  async function admitWith({ gate, admit }: Pick<Access, 'gate' | 'admit'>, by = ada, where: Project = project) {
-    return admit(by, { kind: 'ip.move', project: where, requester: await gate(by, 'ip.move'), reason: undefined, draft })
+  async function admitWith(app: App, by = ada, where: Project = project) {
+    return admit(app, by, { kind: 'ip.move', project: where, requester: await gate(app, by, 'ip.move'), reason: undefined, draft })
   }
-  const admit = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).access, by, where)
+  const admitted = (workspace: Workspace, by = ada, where: Project = project) => admitWith(setUp(workspace).app, by, where)
 
   test('is admitted under the first rule that covers it', async () => {
     const rules = [
@@ -203,12 +210,14 @@ describe('a request', () => {
       ruleFor(),
     ]
 
-    expect(await admit({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
+    expect(await admitted({ rules })).toMatchObject({ rule: { name: 'storefront' }, unchecked: [] })
   })
 
   test('counts the approvers who are only escalated to', async () => {
     const escalate = { afterMs: 1, to: toGroup(['U0LEA00001']) }
-    expect(await admit({ rules: [ruleFor({ approve: { ...approveBy(['S0ONCALL01'], 3), escalate } })] })).toMatchObject({ unchecked: [] })
+    expect(await admitted({ rules: [ruleFor({ approve: { ...approveBy(['S0ONCALL01'], 3), escalate } })] })).toMatchObject({
+      unchecked: [],
+    })
   })
 
   test.each<[string, Workspace, string]>([
@@ -231,9 +240,9 @@ describe('a request', () => {
       'too-few-approvers',
     ],
   ])('is refused at once if %s', async (_, workspace, code) => {
-    const { access, noted } = setUp(workspace)
+    const { app, noted } = setUp(workspace)
 
-    await expect(admitWith(access)).rejects.toThrow()
+    await expect(admitWith(app)).rejects.toThrow()
 
     expect(noted).toMatchObject([
       { act: 'refused', kind: 'ip.move', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', by: 'U0ADA00001', attempted: 'request' },
@@ -244,7 +253,7 @@ describe('a request', () => {
   test('is refused if the rule depends on a project that is not known', async () => {
     const rules = [ruleFor({ name: 'production', projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), ruleFor({ approve: undefined })]
 
-    expect(await why(admit({ rules }, ada, 'unknown'))).toMatch(/couldn't read the project for the rule “production”/)
+    expect(await why(admitted({ rules }, ada, 'unknown'))).toMatch(/couldn't read the project for the rule “production”/)
   })
 
   test('is admitted if the requester is the only approver and the rule allows break-glass', async () => {
@@ -253,14 +262,14 @@ describe('a request', () => {
       standings: { U0BEN00001: 'deleted' as const },
     })
 
-    expect(await why(admit(breakGlass(['U0ADA00001', 'U0BEN00001'])))).toBe('not refused')
-    expect(await why(admit(breakGlass(['U0BEN00001'])))).toMatch(/ needs 1 approver besides you/)
+    expect(await why(admitted(breakGlass(['U0ADA00001', 'U0BEN00001'])))).toBe('not refused')
+    expect(await why(admitted(breakGlass(['U0BEN00001'])))).toMatch(/ needs 1 approver besides you/)
   })
 
   test('is admitted with a finding if Slack does not answer', async () => {
-    const { unchecked: groups } = await admit({ groups: { S0ONCALL01: 'unknown' } })
-    const { unchecked: people } = await admit({ standings: { U0BEN00001: 'unknown' } })
-    const { unchecked: channel } = await admit({ channel: 'unreadable' })
+    const { unchecked: groups } = await admitted({ groups: { S0ONCALL01: 'unknown' } })
+    const { unchecked: people } = await admitted({ standings: { U0BEN00001: 'unknown' } })
+    const { unchecked: channel } = await admitted({ channel: 'unreadable' })
 
     expect([groups, people, channel].flat().map(({ code }) => code)).toEqual([
       'approvers-unknown',
@@ -271,54 +280,52 @@ describe('a request', () => {
 
   test('is judged by the facts from the gate, which are read once', async () => {
     const rules = [ruleFor({ request: toGroup(['S0OPERATE1']), approve: undefined })]
-    const { access, reads } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
+    const { app, reads } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
 
-    expect(await admitWith(access)).toMatchObject({ rule: { name: 'APPROVERS' } })
+    expect(await admitWith(app)).toMatchObject({ rule: { name: 'APPROVERS' } })
 
     expect(reads).toEqual(['fresh U0ADA00001', 'S0OPERATE1 for a refusal', 'S0OPERATE1 for a request'])
   })
 
   test('is never judged by the facts of another person or another channel', async () => {
-    const { access } = setUp()
-    const requester = await access.gate(ben, 'ip.move')
+    const { app } = setUp()
+    const requester = await gate(app, ben, 'ip.move')
     const requested = { kind: 'ip.move' as const, project, requester, reason: undefined, draft }
 
-    await expect(access.admit(ada, requested)).rejects.toThrow('a requester was judged for another place')
-    await expect(access.admit({ ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
+    await expect(admit(app, ada, requested)).rejects.toThrow('a requester was judged for another place')
+    await expect(admit(app, { ...ben, channelId: 'C0OTHER001' }, requested)).rejects.toThrow('a requester was judged for another place')
   })
 
   test('is refused if the gate read the groups of another kind of change', async () => {
     const rules = [ruleFor({ changes: ['vm.rename'] }), ruleFor({ request: toGroup(['S0OPERATE1']) })]
-    const { access } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
-    const requester = await access.gate(ada, 'vm.rename')
+    const { app } = setUp({ rules, groups: { S0OPERATE1: ['U0ADA00001'] } })
+    const requester = await gate(app, ada, 'vm.rename')
 
-    expect(await why(access.admit(ada, { kind: 'ip.move', project, requester, reason: undefined, draft }))).toMatch(
+    expect(await why(admit(app, ada, { kind: 'ip.move', project, requester, reason: undefined, draft }))).toMatch(
       /^Slack didn't return the members of the user group/,
     )
   })
 
   test('needs a reason where its rule requires one, and only once everything else allows it', async () => {
     const rules = [ruleFor({ reason: [{ rule: 'production' }], projects: { ids: [project.id], names: [] } }), ruleFor()]
-    const { access } = setUp({ rules })
-    const requested = { kind: 'ip.move' as const, requester: await access.gate(ada, 'ip.move'), draft }
+    const { app } = setUp({ rules })
+    const requested = { kind: 'ip.move' as const, requester: await gate(app, ada, 'ip.move'), draft }
     const elsewhere = { id: 'proj_2RBis9AK23gEc' }
 
-    await expect(access.admit(ada, { ...requested, project, reason: undefined })).rejects.toThrow(
-      'The rule “production” requires a reason.',
-    )
-    await expect(access.admit(ada, { ...requested, project, reason: '\u200b ' })).rejects.toBeInstanceOf(ReasonRequired)
-    expect(await access.admit(ada, { ...requested, project, reason: 'OPS-123' })).toMatchObject({ rule: rules[0] })
-    expect(await access.admit(ada, { ...requested, project: elsewhere, reason: undefined })).toMatchObject({ rule: rules[1] })
-    expect(await why(access.admit(ada, { ...requested, project: 'unknown', reason: 'OPS-123' }))).toMatch(/couldn't read the project/)
-    expect(await why(admit({ rules: [ruleFor({ reason: [{ rule: 'production' }], approve: approveBy([]) })] }))).not.toContain('reason')
+    await expect(admit(app, ada, { ...requested, project, reason: undefined })).rejects.toThrow('The rule “production” requires a reason.')
+    await expect(admit(app, ada, { ...requested, project, reason: '\u200b ' })).rejects.toBeInstanceOf(ReasonRequired)
+    expect(await admit(app, ada, { ...requested, project, reason: 'OPS-123' })).toMatchObject({ rule: rules[0] })
+    expect(await admit(app, ada, { ...requested, project: elsewhere, reason: undefined })).toMatchObject({ rule: rules[1] })
+    expect(await why(admit(app, ada, { ...requested, project: 'unknown', reason: 'OPS-123' }))).toMatch(/couldn't read the project/)
+    expect(await why(admitted({ rules: [ruleFor({ reason: [{ rule: 'production' }], approve: approveBy([]) })] }))).not.toContain('reason')
   })
 
   test('needs a match of each pattern that decides, in the text that people see', async () => {
     const move = ruleFor({ name: 'moves', reason: [{ rule: 'moves', pattern: 'OPS-\\d+' }] })
     const evacuation = ruleFor({ changes: ['ip.evacuate'], reason: [{ rule: 'evacuations', pattern: '^CHG' }] })
-    const { access } = setUp({ rules: [evacuation, move], bundles: new Map([['ip.evacuate', 'ip.move']]) })
-    const requester = await access.gate(ada, 'ip.evacuate')
-    const refusalOf = (reason: string) => why(access.admit(ada, { kind: 'ip.evacuate', project, requester, reason, draft }))
+    const { app } = setUp({ rules: [evacuation, move], bundles: new Map([['ip.evacuate', 'ip.move']]) })
+    const requester = await gate(app, ada, 'ip.evacuate')
+    const refusalOf = (reason: string) => why(admit(app, ada, { kind: 'ip.evacuate', project, requester, reason, draft }))
 
     expect(await refusalOf('web-1 burns')).toBe('The rule “evacuations” requires a reason with a match of `^CHG`.')
     expect(await refusalOf('CHG-1')).toBe('The rule “moves” requires a reason with a match of `OPS-\\d+`.')
@@ -332,7 +339,7 @@ describe('a request', () => {
         const projects = index < reasons.length - 1 ? { ids: [`proj_${index}`], names: [] } : undefined
         return ruleFor({ name, projects, reason: reason.map((terms) => ({ rule: name, ...terms })) })
       })
-      return setUp({ rules }).access.reasonTerms('ip.move', ada.channelId)
+      return reasonTerms(setUp({ rules }).app, 'ip.move', ada.channelId)
     }
     const [required, ops, chg] = [[{}], [{ pattern: 'OPS' }], [{ pattern: 'CHG' }]]
 
@@ -346,7 +353,7 @@ describe('a request', () => {
   })
 
   test('needs no approvers if it needs no approval', async () => {
-    expect(await admit({ rules: [ruleFor({ approve: undefined })] })).toMatchObject({ unchecked: [] })
+    expect(await admitted({ rules: [ruleFor({ approve: undefined })] })).toMatchObject({ unchecked: [] })
   })
 })
 
@@ -355,11 +362,11 @@ describe('what alerts request', () => {
   const rules = [ruleFor({ alerts: true, request: toGroup([]), breakGlass: true })]
   const request = requestFor({ origin: alerts })
 
-  async function admit({ access }: ReturnType<typeof setUp>) {
-    return access.admit(alerts, {
+  async function admitted({ app }: ReturnType<typeof setUp>) {
+    return admit(app, alerts, {
       kind: 'ip.move',
       project,
-      requester: await access.gate(alerts, 'ip.move'),
+      requester: await gate(app, alerts, 'ip.move'),
       reason: 'web-1 is down',
       draft,
     })
@@ -368,7 +375,7 @@ describe('what alerts request', () => {
   test('is admitted under a rule that names them, without asking Slack who they are', async () => {
     const world = setUp({ rules })
 
-    expect(await admit(world)).toMatchObject({ rule: { name: 'APPROVERS' }, unchecked: [] })
+    expect(await admitted(world)).toMatchObject({ rule: { name: 'APPROVERS' }, unchecked: [] })
     expect(world.reads).not.toContain('fresh alerts')
   })
 
@@ -380,17 +387,17 @@ describe('what alerts request', () => {
   ])('is refused under %s, and noted', async (_, rule, expected) => {
     const world = setUp({ rules: [rule] })
 
-    expect(await why(admit(world))).toMatch(expected)
+    expect(await why(admitted(world))).toMatch(expected)
     expect(world.noted).toMatchObject([{ act: 'refused', by: 'alerts', kind: 'ip.move' }])
   })
 
   test('is withdrawn by its approvers alone, and nothing else is done as alerts', async () => {
-    const { access } = setUp({ rules })
+    const { app } = setUp({ rules })
 
-    expect(await access.authorize(ben, { to: 'withdraw', request })).toMatchObject({ via: expect.any(String) })
-    expect(await why(access.authorize(ada, { to: 'withdraw', request }))).toMatch(/^Only its approvers/)
-    expect(await why(access.authorize(alerts, { to: 'withdraw', request }))).toMatch(/^Bots can't/)
-    expect(await why(access.authorize(alerts, { to: 'read' }))).toMatch(/^Bots can't use Lockkeeper/)
+    expect(await authorize(app, ben, { to: 'withdraw', request })).toMatchObject({ via: expect.any(String) })
+    expect(await why(authorize(app, ada, { to: 'withdraw', request }))).toMatch(/^Only its approvers/)
+    expect(await why(authorize(app, alerts, { to: 'withdraw', request }))).toMatch(/^Bots can't/)
+    expect(await why(authorize(app, alerts, { to: 'read' }))).toMatch(/^Bots can't use Lockkeeper/)
   })
 })
 
@@ -399,20 +406,20 @@ describe('a machine of the policy', () => {
   const own = requestFor({ origin: machine })
   // What the policy does not take: it names the machine as an approver. A group of Slack does, too.
   const rule = { request: toGroup([]), machines: [machine.userId], approve: approveBy([machine.userId, 'S0ONCALL01']), breakGlass: true }
-  const { access } = setUp({ rules: [ruleFor(rule)], groups: { S0ONCALL01: [machine.userId] } })
+  const { app } = setUp({ rules: [ruleFor(rule)], groups: { S0ONCALL01: [machine.userId] } })
 
   test.each<[to: 'decide' | 'break-glass' | 'issue' | 'track']>([['decide'], ['break-glass'], ['issue'], ['track']])(
     'never may %s, neither alone nor as one of the approvers',
     async (to) => {
-      for (const request of [own, requestFor()]) expect(await why(access.authorize(machine, { to, request }))).toMatch(/^Bots can't/)
+      for (const request of [own, requestFor()]) expect(await why(authorize(app, machine, { to, request }))).toMatch(/^Bots can't/)
     },
   )
 
   test('neither reads as a person, nor freezes, and withdraws only what it requested', async () => {
-    for (const to of ['read', 'freeze', 'unfreeze'] as const) expect(await why(access.authorize(machine, { to }))).toMatch(/^Bots can't/)
-    expect(await access.authorize(machine, { to: 'withdraw', request: own })).toEqual({ via: 'requester' })
+    for (const to of ['read', 'freeze', 'unfreeze'] as const) expect(await why(authorize(app, machine, { to }))).toMatch(/^Bots can't/)
+    expect(await authorize(app, machine, { to: 'withdraw', request: own })).toEqual({ via: 'requester' })
     for (const userId of ['U0ADA00001', 'alerts', 'machine:agent'])
-      expect(await why(access.authorize(machine, { to: 'withdraw', request: requestFor({ origin: { ...ada, userId } }) }))).not.toBe(
+      expect(await why(authorize(app, machine, { to: 'withdraw', request: requestFor({ origin: { ...ada, userId } }) }))).not.toBe(
         'not refused',
       )
   })
@@ -424,26 +431,26 @@ describe('an evacuation', () => {
   const evacuations = (more: Partial<PolicyRule> = {}) => ruleFor({ name: 'failover', changes: ['ip.evacuate'], ...more })
 
   async function admittedBy(rules: PolicyRule[], where: Project = project) {
-    const { access } = setUp({ rules, bundles })
-    const requester = await access.gate(ada, 'ip.evacuate')
-    return (await access.admit(ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
+    const { app } = setUp({ rules, bundles })
+    const requester = await gate(app, ada, 'ip.evacuate')
+    return (await admit(app, ada, { kind: 'ip.evacuate', project: where, requester, reason: undefined, draft })).rule.name
   }
 
   test('is admitted by its own rule, and needs the approvals of that for the moves in it, too', async () => {
     const rules = [evacuations({ approve: approveBy(['U0EVE00001']) }), ruleFor()]
-    const { access } = setUp({ rules, bundles })
+    const { app } = setUp({ rules, bundles })
 
     expect(await admittedBy(rules)).toBe('failover')
-    expect(access.ruleOf(request)).toMatchObject({ name: 'failover', with: [{ name: 'APPROVERS', approvals: 1 }] })
-    expect(await access.tally(request, ['U0EVE00001'])).toMatchObject({ enough: false, missing: 1, counted: [1, 0] })
-    expect(await access.tally(request, ['U0BEN00001'])).toMatchObject({ enough: false, missing: 1, counted: [0, 1] })
-    expect(await access.tally(request, ['U0BEN00001', 'U0EVE00001'])).toMatchObject({ enough: true, counted: [1, 1] })
+    expect(ruleOf(app, request)).toMatchObject({ name: 'failover', with: [{ name: 'APPROVERS', approvals: 1 }] })
+    expect(await tally(app, request, ['U0EVE00001'])).toMatchObject({ enough: false, missing: 1, counted: [1, 0] })
+    expect(await tally(app, request, ['U0BEN00001'])).toMatchObject({ enough: false, missing: 1, counted: [0, 1] })
+    expect(await tally(app, request, ['U0BEN00001', 'U0EVE00001'])).toMatchObject({ enough: true, counted: [1, 1] })
   })
 
   test('is refused while the project is not known that the rule of the moves depends on', async () => {
     const rules = [evacuations(), ruleFor({ projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })]
 
     expect(await why(admittedBy(rules, 'unknown'))).toMatch(/couldn't read the project/)
-    expect(setUp({ rules, bundles, projectNow: 'unknown' }).access.ruleOf(request)).toBeUndefined()
+    expect(ruleOf(setUp({ rules, bundles, projectNow: 'unknown' }).app, request)).toBeUndefined()
   })
 })

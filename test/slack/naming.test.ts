@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { notice, noticeView } from '../../src/slack/blocks.ts'
-import { code, createNaming, mrkdwn, ownWords } from '../../src/slack/text.ts'
+import { code, mrkdwn, nameInAll, nameInWords, ownWords } from '../../src/slack/text.ts'
 
-const { inWords, inAll } = createNaming({ opsChannel: 'C0OPS00001', command: '/nimbus' })
-const bare = createNaming({ opsChannel: undefined, command: '/nimbus' })
+const config = { opsChannel: 'C0OPS00001', slack: { command: '/nimbus' } }
 
 test.each([
   ["Tell Lockkeeper's operators.", "Tell Lockkeeper's operators (<#C0OPS00001>)."],
@@ -15,15 +14,15 @@ test.each([
   [`Rejected: ${code('run the doctor command')}.`, 'Rejected: `run the doctor command`.'],
   [`${'x'.repeat(1_970)} Lockkeeper's operators`, `${'x'.repeat(1_970)} Lockkeeper's operators`],
 ])('the operators are named with their channel, and the doctor with its command: %s', (text, named) => {
-  expect(inWords(ownWords(text)).text).toBe(named)
-  expect(inAll(notice(ownWords(text)))).toEqual(notice(ownWords(named)))
-  expect(inAll(noticeView(ownWords(text)))).toEqual(noticeView(ownWords(named)))
+  expect(nameInWords(config, ownWords(text)).text).toBe(named)
+  expect(nameInAll(config, notice(ownWords(text)))).toEqual(notice(ownWords(named)))
+  expect(nameInAll(config, noticeView(ownWords(text)))).toEqual(noticeView(ownWords(named)))
 })
 
 test('plain text, where Slack shows no mention, names nobody, and neither does a bot without a channel for operators', () => {
   const view = { blocks: [{ type: 'plain_text', text: "Tell Lockkeeper's operators." }] }
   const message = notice(mrkdwn`Tell Lockkeeper's operators.`)
 
-  expect(inAll(view)).toEqual(view)
-  expect(bare.inAll(message)).toEqual(message)
+  expect(nameInAll(config, view)).toEqual(view)
+  expect(nameInAll({ ...config, opsChannel: undefined }, message)).toEqual(message)
 })

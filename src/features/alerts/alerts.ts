@@ -6,8 +6,8 @@ import { inLane } from '../../domain/lane.ts'
 import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/policy.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
 import { unlessAborted } from '../../domain/within.ts'
-import { type CommonFinding, endingWords, explain } from '../../messages/refusals.ts'
 import { whoIsIn } from '../../messages/request-words.ts'
+import { type CommonFinding, endingWords, findingWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { owedMs, oweFacts } from '../../outbox/once.ts'
 import { onApiError } from '../../outbox/operators.ts'
@@ -18,7 +18,6 @@ import { isRefused, toUserWords } from '../../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import { nameOfAlert } from './alert-list.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './payload.ts'
-import { forgedProposal } from './refusals.ts'
 import { type EvacuationServers, type FoundServer, findAlerted } from './servers.ts'
 import {
   type Begun,
@@ -33,6 +32,7 @@ import {
   owesList,
   resolves,
 } from './state.ts'
+import { forgedProposal } from './unread.ts'
 
 /** `unmatched`: no entry of the policy is for it. `duplicate`: handled before. `delayed`: its sender repeats it. */
 export const alertOutcomes = ['received', 'proposed', 'duplicate', 'resolved', 'unmatched', 'refused', 'delayed'] as const
@@ -259,7 +259,7 @@ async function submitEvacuation(
     // Nobody is called if nothing is left to do by hand.
     const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
     // With links, and with a mention of those whose requests are in the way.
-    const why = finding ? endingWords(explain(change, finding)) : toUserWords(error)
+    const why = finding ? endingWords(findingWords(change, finding)) : toUserWords(error)
     return { why: why ?? mrkdwn`${error.message}`, server, calls, isLocked: isRefused(error, 'locked') }
   }
 }

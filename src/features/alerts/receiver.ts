@@ -6,7 +6,7 @@ import { notifyOperators } from '../../outbox/notices.ts'
 import { createBodyReader, maxBodyBytes, mustEnd } from '../../slack/http-receiver.ts'
 import { alertOutcomes, TryLater } from './alerts.ts'
 import { type Alert, readPayload } from './payload.ts'
-import { type RefusalReason, refusalReasons, unread } from './refusals.ts'
+import { type UnreadReason, unread, unreadReasons } from './unread.ts'
 
 const alertsPath = '/alerts/alertmanager'
 
@@ -23,7 +23,7 @@ type Take = (alerts: Alert[], signal: AbortSignal) => Promise<'accepted' | 'late
 
 interface Answer {
   status: 200 | 400 | 401 | 404 | 413 | 503
-  reason?: RefusalReason
+  reason?: UnreadReason
 }
 
 /** The token is checked before the body is read. 200: every alert is recorded. After 503 the sender soon repeats, after 4xx much later. */
@@ -32,7 +32,7 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
   const isAuthorized = createTokenCheck([[true, tokens]])
   // Every count begins with 0, so that Prometheus sees the first increase.
   for (const outcome of alertOutcomes) app.metrics.alert(outcome, 0)
-  for (const reason of refusalReasons) app.metrics.alertRefused(reason, 0)
+  for (const reason of unreadReasons) app.metrics.alertRefused(reason, 0)
   const stopping = new AbortController()
   let taking = 0
 
@@ -79,7 +79,7 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     return { status: taken === 'accepted' ? 200 : 503 }
   }
 
-  function refused(reason: RefusalReason, count = 1): void {
+  function refused(reason: UnreadReason, count = 1): void {
     app.metrics.alertRefused(reason, count)
     const fields = { code: 'alerts-port-refused', problem: reason } as const
     app.lines.write({ fields, text: 'Refused a request to the port of alerts', about: reason })
@@ -87,7 +87,7 @@ export function createAlertReceiver(app: App, { host, port, tokens }: NonNullabl
     if (reason !== 'too-many') notify(reason)
   }
 
-  function notify(about: RefusalReason | 'truncated', count?: number): void {
+  function notify(about: UnreadReason | 'truncated', count?: number): void {
     void notifyOperators(app, 'alerts-unread', unread(about, count), { about, level: 'warn' })
   }
 

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../../audit/chain.ts'
 import type { FoundEntry } from '../../audit/find.ts'
-import { type RefusalCode, refusals } from '../../domain/codes.ts'
+import { type RefusalCode, refusalCodes } from '../../domain/codes.ts'
 import { phraseText } from '../../domain/text.ts'
-import { explain } from '../../messages/refusals.ts'
+import { findingWords } from '../../messages/why-not.ts'
 import type { Catalog } from '../../record/catalog.ts'
 import type { StepName } from '../../record/steps.ts'
 import { code, exactTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
@@ -104,7 +104,7 @@ function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChan
 }
 
 export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
-  return causes.map((cause) => explain(catalog.changeIfKnown(kind ?? ''), cause).why)
+  return causes.map((cause) => findingWords(catalog.changeIfKnown(kind ?? ''), cause).why)
 }
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */
@@ -116,7 +116,7 @@ export function refusedSentence(entry: AuditEntry, subject: string, catalog: Wor
 
 export function whyRefused({ causes = [] }: AuditEntry): Mrkdwn[] {
   const words = causes.map((cause) =>
-    Object.hasOwn(refusals, cause.code) ? mrkdwn`${refusals[cause.code as RefusalCode]}` : code(cause.code),
+    Object.hasOwn(refusalCodes, cause.code) ? mrkdwn`${refusalCodes[cause.code as RefusalCode]}` : code(cause.code),
   )
   return words.length > 0 ? [joinMrkdwn(words, '; ')] : []
 }

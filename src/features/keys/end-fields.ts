@@ -9,6 +9,7 @@ import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../doma
 import { isElapsed, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
 import { type Entered, type Field, oneOf, text } from '../../kit/change-form.ts'
 import { finding } from '../../kit/findings.ts'
+import { endsTerms } from '../../rights/judge.ts'
 import { option } from '../../slack/blocks.ts'
 import { notRequested, Refusal } from '../../slack/errors.ts'
 import { readMetadata } from '../../slack/payloads.ts'
@@ -122,7 +123,7 @@ export async function typedEnd(
   { userId, channelId }: { userId: string; channelId: string },
 ): Promise<number | undefined> {
   if (end !== undefined) return readEnd(app, end, userId)
-  const usual = app.access.endsTerms(kind, channelId)?.defaultMs
+  const usual = endsTerms(app, kind, channelId)?.defaultMs
   return usual === undefined ? undefined : wholeMinute((await app.store.now()) + usual)
 }
 

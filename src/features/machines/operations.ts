@@ -5,7 +5,7 @@ import { inLane } from '../../domain/lane.ts'
 import { requestStates, unknownState } from '../../domain/request.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { type Mrkdwn, mrkdwn, toPlainText, unlinked } from '../../slack/text.ts'
+import { type Mrkdwn, mrkdwn, nameInWords, toPlainText, unlinked } from '../../slack/text.ts'
 
 /** Which machine calls, in its channel. */
 export interface Caller {
@@ -55,8 +55,8 @@ export const ShownRequest = z.object({
 export type ShownRequest = z.infer<typeof ShownRequest>
 
 /** Without emoji names and markup. People, user groups and channels have their names as far as these are known without a call. */
-export function plainWords({ slack, directory }: App, words: Mrkdwn): string {
-  return toPlainText(unlinked(slack.naming.inWords(words)), directory.knownName)
+export function plainWords({ config, directory }: App, words: Mrkdwn): string {
+  return toPlainText(unlinked(nameInWords(config, words)), directory.knownName)
     .replace(/(?<=^|\s):[a-z_]+:\s*/g, '')
     .trim()
 }

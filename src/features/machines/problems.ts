@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts'
-import { explain } from '../../bolt/errors.ts'
+import { reportInWords } from '../../bolt/errors.ts'
 import { denialCodes } from '../../domain/approval.ts'
 import type { RefusalCode } from '../../domain/codes.ts'
 import { AccountLimitError, ApiContractError, ApiError, isUnanswered, StoreUnavailableError, UserError } from '../../domain/errors.ts'
@@ -20,7 +20,7 @@ export interface Problem {
 /** Puts an error into words, and reports it. `called`: by whom and what, if the call came so far. */
 export async function problemOf(app: App, thrown: unknown, called?: Caller & { tool: string }): Promise<Problem> {
   const known = thrown instanceof NotSeen ? thrown.cause : thrown
-  const detail = plainWords(app, await explain(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin }))
+  const detail = plainWords(app, await reportInWords(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin }))
   return { ...kindOfProblem(causeOf(known)), detail }
 }
 

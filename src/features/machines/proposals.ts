@@ -9,7 +9,7 @@ import type { Request } from '../../domain/request.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { NotSeen, seenBy } from '../../kit/seen.ts'
 import { requestIdFor, StartRefused } from '../../life/submit.ts'
-import { ReasonRequired } from '../../rights/access.ts'
+import { gate, ReasonRequired } from '../../rights/authorize.ts'
 import { isRefused, nothingRequested, notRequested, Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn, nameWords, ownWords } from '../../slack/text.ts'
 import { claimKey } from './idempotency.ts'
@@ -34,7 +34,7 @@ export async function propose(
   const deliveryKey = key === undefined ? `call:${randomUUID()}` : await claimKey(app, origin.userId, key, { kind: change.kind, ...input })
   const earlier = await findOwn(app, origin, requestIdFor(deliveryKey))
   if (earlier) return { request: earlier, isNew: false }
-  const requester = await app.access.gate(origin, change.kind)
+  const requester = await gate(app, origin, change.kind)
   const given = members as Record<string, string>
   const meant = await change.machines?.read(given, origin, AbortSignal.timeout(readMs)).catch((error: unknown) => {
     if (error instanceof UnknownName)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { denialCodes } from '../../../src/domain/approval.ts'
-import { errors, pageOf, refusals } from '../../../src/domain/codes.ts'
+import { errors, pageOf, refusalCodes } from '../../../src/domain/codes.ts'
 import { alertNames, readRules, root } from '../../monitoring/rules.ts'
 
 const page = readFileSync(join(root, 'docs/alerts-and-errors.md'), 'utf8')
@@ -48,10 +48,10 @@ test('what an alert says to do is in its paragraph, or in that of the error that
 describe('the page lists', () => {
   test('each refusal in its words, and no other', () => {
     const rows = page.slice(page.indexOf('## Refusals')).matchAll(/^\| `([\w-]+)` \| (.*) \|$/gm)
-    expect([...rows].map(([, code, words]) => [code, words])).toEqual(Object.entries(refusals))
+    expect([...rows].map(([, code, words]) => [code, words])).toEqual(Object.entries(refusalCodes))
   })
 
   test('each denial', () => {
-    expect([...denialCodes].filter((code) => !Object.hasOwn(refusals, code))).toEqual([])
+    expect([...denialCodes].filter((code) => !Object.hasOwn(refusalCodes, code))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type AlertList, alertList, nameOf, nameOfAlert } from '../../../src/features/alerts/alert-list.ts'
-import { unread } from '../../../src/features/alerts/refusals.ts'
+import { unread } from '../../../src/features/alerts/unread.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 
 const minutes = 60_000

@@ -3,17 +3,21 @@ import { endsProblem } from '../../../src/domain/policy.ts'
 import { endFields, enteredEnd, splitEnd, typedEnd } from '../../../src/features/keys/end-fields.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { judging } from '../../given/access.ts'
+import { ruleFor } from '../../given/request.ts'
 
 const now = Date.parse('2026-11-28T10:00:00Z')
 const [hour, day] = [3_600_000, 24 * 3_600_000]
 const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', command: '/infra' }
 
 const app = (defaultMs?: number) =>
-  fakeApp({
-    store: { now: async () => now },
-    directory: { zone: async () => 'Europe/Lisbon' },
-    access: { endsTerms: () => ({ required: true, defaultMs }) },
-  })
+  fakeApp(
+    {
+      store: { now: async () => now },
+      directory: { zone: async () => 'Europe/Lisbon' },
+    },
+    judging({ rules: [ruleFor({ changes: ['any.kind'], ends: { required: true, defaultMs } })] }),
+  )
 const entered = (ends: string, date = '') => enteredEnd(app(), { ends, date }, origin.userId)
 const at = (time: string) => Date.parse(time)
 

@@ -1,11 +1,11 @@
 import { code, type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 
 /** Why a delivery of alerts was not read. The set is small and fixed, because it is a label of metrics. */
-export const refusalReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many'] as const
-export type RefusalReason = (typeof refusalReasons)[number]
+export const unreadReasons = ['wrong-token', 'unreadable', 'too-large', 'too-many'] as const
+export type UnreadReason = (typeof unreadReasons)[number]
 
 /** Says to the operators why alerts were not read. Their sender repeats what was refused, but nothing that it left out. */
-export function unread(reason: RefusalReason | 'truncated', count = 0): Mrkdwn {
+export function unread(reason: UnreadReason | 'truncated', count = 0): Mrkdwn {
   switch (reason) {
     case 'wrong-token':
       return mrkdwn`:warning: Somebody sent alerts with a token that isn't in ${code('ALERTS_TOKEN')}. They were not read. If they are yours, set the sender's token. Otherwise find out who sends them.`

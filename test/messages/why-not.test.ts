@@ -10,16 +10,16 @@ import { evacuationFindings } from '../../src/features/moves/evacuation.ts'
 import { type MoveFinding, moveFindings, moveWords } from '../../src/features/moves/move-checks.ts'
 import { renameFindings } from '../../src/features/vm-rename.ts'
 import { damagedAudit, lostRecord, safeRedis, undeliverable, unsafeRedis } from '../../src/messages/operator-notices.ts'
+import { whoApproves } from '../../src/messages/request-words.ts'
+import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/submit-words.ts'
 import {
   type CommonFinding,
   denialWords,
-  explain,
-  explainAll,
+  findingWords,
   CommonFinding as schemaOfCommon,
   tooLate,
-} from '../../src/messages/refusals.ts'
-import { whoApproves } from '../../src/messages/request-words.ts'
-import { othersAreOpen, type SubmitOutcome, submittedWords } from '../../src/messages/submit-words.ts'
+  wordsOfFindings,
+} from '../../src/messages/why-not.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
 import { terms } from '../given/people.ts'
 import { description, requestedAt, requestFor } from '../given/request.ts'
@@ -233,14 +233,14 @@ const approvers = [
   terms([]),
 ]
 
-test('findings, denials and notices read as in refusals.md', async () => {
-  await expectDocument('refusals.md', 'Findings, denials and notices to the operators', [
+test('findings, denials and notices read as in why-not.md', async () => {
+  await expectDocument('why-not.md', 'Findings, denials and notices to the operators', [
     ['Findings of a move', wordsOf(moveFindings.schema as never, ofMove, moveWords)],
     ['Findings of an evacuation', wordsOf(evacuationFindings.schema as never, ofEvacuation, evacuationFindings.words)],
     ['Findings of a rename', wordsOf(renameFindings.schema as never, ofRename, renameFindings.words)],
     ['Findings of a new key', wordsOf(newKeyFindings.schema as never, ofNewKey, newKeyFindings.words)],
     ['Findings of a rotation and a revocation', wordsOf(rotationFindings.schema as never, ofKey, rotationFindings.words)],
-    ['Findings of any request', wordsOf(schemaOfCommon, ofAny, (finding) => explain(undefined, finding))],
+    ['Findings of any request', wordsOf(schemaOfCommon, ofAny, (finding) => findingWords(undefined, finding))],
     ['Denials', denied(Object.values(denials))],
     ['Denials with other content', denied(otherDenials)],
     [
@@ -278,19 +278,19 @@ test('every finding of any request has an example', () => {
 
 describe('a finding that this version does not know', () => {
   test('is shown by its code, and so is a known code with unknown content', () => {
-    expect(explain(undefined, { code: 'of-another-version', server })).toEqual({ why: 'of-another-version.' })
-    expect(explain(undefined, { code: 'api-refused', status: 'gone' })).toEqual({ why: 'api-refused.' })
+    expect(findingWords(undefined, { code: 'of-another-version', server })).toEqual({ why: 'of-another-version.' })
+    expect(findingWords(undefined, { code: 'api-refused', status: 'gone' })).toEqual({ why: 'api-refused.' })
   })
 
   test('is shown beside known ones, and the next step is given once', () => {
     const known = { code: 'known' }
     const change = { explain: ({ code }: Finding) => (code === 'known' ? { why: 'It is gone.', next: 'Ask for another.' } : undefined) }
-    expect(explainAll(change, [known, { code: 'not-known' }, known])).toEqual({
+    expect(wordsOfFindings(change, [known, { code: 'not-known' }, known])).toEqual({
       why: 'It is gone. not-known. It is gone.',
       phrase: ['It is gone.', ' ', 'not-known.', ' ', 'It is gone.'],
       next: 'Ask for another.',
     })
-    expect(explainAll(change, [])).toEqual({ why: '', phrase: [] })
+    expect(wordsOfFindings(change, [])).toEqual({ why: '', phrase: [] })
   })
 })
 

@@ -99,12 +99,12 @@ export function endNotAllowed(rule: string): Mrkdwn {
 }
 
 /** Puts a finding into the words of its change, or into the common ones. Shows an unknown code as it is. */
-export function explain(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
+export function findingWords(change: Pick<Change, 'explain'> | undefined, finding: Finding): Words {
   return change?.explain(finding) ?? explainCommon(finding) ?? { why: `${finding.code}.` }
 }
 
-export function explainAll(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
-  const words = findings.map((finding) => explain(change, finding))
+export function wordsOfFindings(change: Pick<Change, 'explain'> | undefined, findings: Finding[]): Words {
+  const words = findings.map((finding) => findingWords(change, finding))
   const next = words.find((each) => each.next)?.next ?? words.find((each) => each.next !== undefined)?.next
   const phrase = words.flatMap((each, index) => (index === 0 ? phraseOf(each) : [' ', ...phraseOf(each)]))
   return { why: words.map(({ why }) => why).join(' '), phrase, next }
@@ -158,7 +158,7 @@ function tooLateWords(request: Request, clickerId: string): Mrkdwn {
     case 'withdrawn':
       return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
     case 'expired':
-      return mrkdwn`${request.causes.length > 0 ? `This expired. ${explainAll(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
+      return mrkdwn`${request.causes.length > 0 ? `This expired. ${wordsOfFindings(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
       return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
     case 'waiting':
