@@ -62,16 +62,6 @@ async function read(account: { url: string; key: string }, count: number) {
   return [answers.filter(({ status }) => status === 200).length, body?.errors[0]?.meta.retry_after]
 }
 
-test('what the account sends only to those who ask is absent without the question', async () => {
-  const account = await start()
-  const list = async (query = '') => (await send(account, 'GET', `/virtual_machines${query}`)).json()
-
-  expect(JSON.stringify(await list())).not.toMatch(/pending_restart|stats/)
-  expect(JSON.stringify(await list('?extra_fields[virtual_machines]=credentials'))).not.toContain('pending_restart')
-  const asked = (await account.api.virtualMachines.list()).items.filter(({ pendingRestart }) => pendingRestart)
-  expect(asked.map(({ name }) => name)).toEqual(['search-fra-1'])
-})
-
 test('the limits refuse the 61st read and the 21st write of a key, with when the next one is accepted, and without effect', async () => {
   const account = await start({ limits: documentedLimits })
   const { elasticIp, target } = account.world.movable()
@@ -96,18 +86,3 @@ test('the limits refuse the 61st read and the 21st write of a key, with when the
   ])
   expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
 })
-
-test.each(['fixed', 'sliding'] as const)(
-  'a %s window is shared by all callers of a key, and refused requests do not prolong it',
-  async (window) => {
-    const account = await start({ limits: { reads: 10, window, windowMs: 6_000 } })
-    await read(account, 1)
-    account.clock.ms += 5_000
-    expect(await read(account, 10)).toEqual([9, 1])
-    account.clock.ms += 1_000
-    // Around the border of fixed windows, twice as many are answered.
-    expect(await read(account, 11)).toEqual(window === 'fixed' ? [10, 6] : [1, 5])
-    account.clock.ms += 5_000
-    expect(await read(account, 10)).toEqual(window === 'fixed' ? [0, 1] : [9, 1])
-  },
-)
