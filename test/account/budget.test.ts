@@ -21,33 +21,26 @@ function setUp(options: { windowMs?: number; readsPerMinute?: number; writesPerM
   return { redis, keys, create, budget, spend, shareSpent }
 }
 
+/** In order: who spends (a lane, a machine or a person), how many may be sent, and how many are wanted if not as many as possible. */
+test.each<[what: string, spendings: string, options?: Parameters<typeof setUp>[0], kind?: CallKind]>([
+  ['people leave reads to checks before a write, and to snapshots', 'person 48, track 0, machine:a 0, background 2, send 10, send 0'],
+  ['tracking and the background have limits of their own', 'track 20, background 6, person 24'],
+  ['a person has a third once somebody else reads', 'U0ADA 20 of 20, U0BEN 1 of 1, U0ADA 0, U0BEN 15, send 24'],
+  ['a person has a third of few reads, too', 'U0BEN 1 of 1, U0ADA 3', { readsPerMinute: 10 }],
+  ['machines have two each, and four together', 'machine:a 2, machine:b 2, machine:c 0, background 2, person 44'],
+  ['a machine has more of more reads', 'machine:a 4', { readsPerMinute: 120 }],
+  ['a smaller allowance keeps the same shares', 'background 2, person 8, send 2', { readsPerMinute: 12 }],
+  ['two writes stay for deletions of keys', 'bundle 18, send 0, retract 2', {}, 'write'],
+])('in a minute, %s', async (_, spendings, options = {}, kind = 'read') => {
+  const { spend } = setUp(options)
+  for (const each of spendings.split(', ')) {
+    const [by = '', sent, , most = 100] = each.split(' ')
+    const lane = by.startsWith('machine:') ? 'background' : by.startsWith('U0') ? 'person' : (by as Lane)
+    expect([by, await spend(kind, lane, { userId: lane === by ? undefined : by, most: Number(most) })]).toEqual([by, Number(sent)])
+  }
+})
+
 describe('reads', () => {
-  test('people leave ten reads to the checks before a write, which may spend all that is left', async () => {
-    const { spend } = setUp()
-
-    expect(await spend('read', 'person')).toBe(48)
-    expect(await spend('read', 'track')).toBe(0)
-    // Lockkeeper's own snapshots have two that no person and no machine can use up.
-    expect(await spend('read', 'background', { userId: 'machine:ci' })).toBe(0)
-    expect(await spend('read', 'background')).toBe(2)
-    expect(await spend('read', 'send')).toBe(10)
-    expect(await spend('read', 'send')).toBe(0)
-  })
-
-  test('one person spends at most a third of what people may spend, once somebody else has read in this minute', async () => {
-    const { budget, spend } = setUp()
-    const read = (userId: string) => budget.take('read', { lane: 'person', userId })
-
-    expect(await spend('read', 'person', { userId: 'U0ADA', most: 20 })).toBe(20)
-    expect(await read('U0BEN')).toBe(0)
-    expect(await read('U0ADA')).toBeGreaterThan(55_000)
-    expect(await spend('read', 'person', { userId: 'U0BEN' })).toBe(15)
-    expect(await spend('read', 'send')).toBe(24)
-    const tiny = setUp({ readsPerMinute: 10 })
-    await tiny.spend('read', 'person', { userId: 'U0BEN', most: 1 })
-    expect(await tiny.spend('read', 'person', { userId: 'U0ADA' })).toBe(3)
-  })
-
   test('somebody who reads alone has all reads of people, and the share holds again once another one has read', async () => {
     const windowMs = 3_000
     const { budget, spend } = setUp({ windowMs })
@@ -60,17 +53,6 @@ describe('reads', () => {
     const other = setUp()
     expect(await other.spend('read', 'person', { userId: 'machine:ci' })).toBe(16)
     expect(await budget.take('read', { lane: 'send' })).toBe(0)
-  })
-
-  test('the lists of machines have at most four of the six reads of the background together, and two each', async () => {
-    const { spend } = setUp()
-    const list = (userId: string) => spend('read', 'background', { userId })
-
-    expect([await list('machine:ci'), await list('machine:agent'), await list('machine:third')]).toEqual([2, 2, 0])
-    expect(await spend('read', 'background')).toBe(2)
-    expect(await spend('read', 'person')).toBe(44)
-    const raised = setUp({ readsPerMinute: 120 })
-    expect(await raised.spend('read', 'background', { userId: 'machine:ci' })).toBe(4)
   })
 
   test('a person is named whose own share makes their reads wait, and nobody while all reads are spent', async () => {
@@ -88,22 +70,6 @@ describe('reads', () => {
     await spend('read', 'person')
     expect([await spentShare('U0ADA'), await spentShare('U0BEN')]).toEqual([undefined, undefined])
     expect(shareSpent).toHaveBeenCalledTimes(1)
-  })
-
-  test('tracking and the background have limits of their own', async () => {
-    const { spend } = setUp()
-
-    expect(await spend('read', 'track')).toBe(20)
-    expect(await spend('read', 'background')).toBe(6)
-    expect(await spend('read', 'person')).toBe(24)
-  })
-
-  test('a smaller allowance keeps the same shares', async () => {
-    const { spend } = setUp({ readsPerMinute: 12 })
-
-    expect(await spend('read', 'background')).toBe(2)
-    expect(await spend('read', 'person')).toBe(8)
-    expect(await spend('read', 'send')).toBe(2)
   })
 
   test.each([10, 12, 19, 29, 30])(
@@ -130,14 +96,6 @@ describe('reads', () => {
 })
 
 describe('writes', () => {
-  test('two writes a minute stay for deletions of keys', async () => {
-    const { spend } = setUp()
-
-    expect(await spend('write', 'bundle')).toBe(18)
-    expect(await spend('write', 'send')).toBe(0)
-    expect(await spend('write', 'retract')).toBe(2)
-  })
-
   test('a single change that waits goes before a bundle', async () => {
     const { budget } = setUp({ windowMs: 3_000, writesPerMinute: 5 })
     for (let number = 0; number < 5; number += 1) expect(await budget.takeWrite('bundle', 'bundle')).toBe(0)

@@ -71,16 +71,12 @@ export const moveObjects: fc.Arbitrary<MoveObjects> = fc
   .tuple(anElasticIp, aServer, fc.option(aServer, { nil: undefined, freq: 5 }))
   .map((wires) => assemble(...wires))
 
-/**
- * Combines every documented Elastic IP that has an id with every documented server as the target. The old server is one that cannot be
- * read, or one of the first `from` documented servers.
- */
-export function documentedMoveObjects(from = servers.length): MoveObjects[] {
-  const targets = servers.map(({ wire }, index) => ({ ...(wire as Wire), id: `sv_target${index}` }))
-  const others = [undefined, ...servers.slice(0, from).map(({ wire }) => wire as Wire)]
+/** Combines every documented Elastic IP that has an id with every documented server as the target, and as the old server, or with none. */
+export function documentedMoveObjects(): MoveObjects[] {
+  const targets = servers.map(({ wire }, index) => ({ ...wire, id: `sv_target${index}` }))
   return elasticIps
-    .filter(({ reads }) => typeof reads !== 'string')
-    .flatMap(({ wire }) => targets.flatMap((target) => others.map((other) => assemble(wire as Wire, target, other))))
+    .filter(({ wire }) => wire.id !== null)
+    .flatMap(({ wire }) => targets.flatMap((target) => [undefined, ...servers].map((other) => assemble(wire, target, other?.wire))))
 }
 
 export function inputOf({ elasticIp, target }: MoveObjects): { elasticIpId: string; serverId: string } {

@@ -109,6 +109,7 @@ describe('what a read of the virtual machine means for a rename', () => {
     ['a third name', 'web-1', 'web-eu-1', 'web-us-1', early, 'renamed-by-others'],
     ['no name', 'web-1', 'web-eu-1', undefined, later, 'unclear'],
     ['only another case of it, not changed', 'web-1', 'WEB-1', 'web-1', later, 'still-called'],
+    ['a third case of it', 'web-1', 'WEB-1', 'Web-1', early, 'renamed-by-others'],
     ['only another case of it, changed', 'web-1', 'WEB-1', 'WEB-1', later, 'done'],
     ['another name, while the old one is unknown', undefined, 'web-eu-1', 'web-us-1', later, 'still-called'],
   ])('%s', (_, from, to, name, moment, expected) => {

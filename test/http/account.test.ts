@@ -8,7 +8,7 @@ import { deadlineIn } from '../../src/domain/deadline.ts'
 import { inLane, withTurn } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
 import { key, type Reply, rejection, startClient } from '../account/recording-server.ts'
-import * as sample from '../account/wire-samples.ts'
+import { sample } from '../contract/documented.ts'
 import { everyClock, stallAtConnect } from './stall-at-connect.ts'
 
 const success: Reply = { json: { data: sample.elasticIp } }

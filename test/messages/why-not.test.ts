@@ -80,6 +80,7 @@ const ofRename: z.infer<typeof renameFindings.schema>[] = [
   { code: 'not-a-hostname', problem: 'The new name is empty.' },
   { code: 'namesakes', name: 'web-2', others: ['vm_9'], count: 1 },
   { code: 'namesakes', name: 'web-2', others: ['vm_7', 'vm_8', 'vm_9'], count: 4 },
+  { code: 'renamed-by-others', name: 'web-1', now: 'web-3' },
 ]
 
 const ofNewKey: z.infer<typeof newKeyFindings.schema>[] = [

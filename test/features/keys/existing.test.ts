@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/account/objects.ts'
 import { uniqueKeyName } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
@@ -56,10 +56,38 @@ test('approvers of a key that shares its name get a warning', async () => {
 test.each([
   ['rotated', rotateChange],
   ['revoked', revokeChange],
-])("Lockkeeper's own key is not %s", async (_, change) => {
+])("Lockkeeper's own key is not %s, and neither is one that is gone", async (_, change) => {
   const own = { ...keyCalled('lockkeeper', 'tok_own'), tokenLastSlice: 'own' } as ApiKey
-  const checked = change(appWith(async () => [own])).preflight({ keyId: 'tok_own' }, { forRequest: true })
-  await expect(checked).rejects.toThrow('Lockkeeper uses this key')
+  const check = (keyId: string) => change(appWith(async () => [own])).preflight({ keyId }, { forRequest: true })
+  await expect(check('tok_own')).rejects.toThrow('Lockkeeper uses this key')
+  await expect(check('tok_gone')).rejects.toThrow('No API key')
+})
+
+describe('what the account shows of a key', () => {
+  const key = { ...keyCalled('ci', 'tok_1'), readOnly: false, allowedIps: ['203.0.113.10', '198.51.100.0/24'] } as ApiKey
+  const preflight = (more: Partial<ApiKey>) => {
+    const change = revokeChange(appWith(async () => [{ ...key, ...more }]))
+    return change.preflight({ keyId: 'tok_1' }, { forRequest: false })
+  }
+
+  test('leaves open whether it is the own one if its token is not shown', async () => {
+    expect((await preflight({})).unchecked).toEqual([])
+    expect((await preflight({ tokenLastSlice: undefined })).unchecked).toEqual([{ code: 'perhaps-own-key', name: 'ci' }])
+  })
+
+  test.each<[what: string, since: Partial<ApiKey>, differences: object[]]>([
+    ['the token', { tokenLastSlice: 'f9f9f', name: 'cd' }, [{ code: 'token-changed' }]],
+    ['the name', { name: 'cd' }, [{ code: 'key-changed', what: 'name', before: 'ci', now: 'cd' }]],
+    ['the access', { readOnly: true }, [expect.objectContaining({ what: 'access' })]],
+    ['the allowed addresses', { allowedIps: ['203.0.113.10'] }, [expect.objectContaining({ what: 'allowed addresses' })]],
+    ['nothing: the addresses have another order', { allowedIps: ['198.51.100.0/24', '203.0.113.10'] }, []],
+    ['nothing: less is shown', { tokenLastSlice: undefined, name: undefined, readOnly: undefined, allowedIps: undefined }, []],
+  ])('differs since the approval by %s', async (_, since, differences) => {
+    const [approved, now] = [(await preflight({})).facts, (await preflight(since)).facts]
+    const change = revokeChange(fakeApp({}))
+    expect(change.differences(approved, now)).toEqual(differences)
+    expect(change.differences(now, approved)).toHaveLength(differences.length)
+  })
 })
 
 test('a check that has to wait for the limit of the account is no check that stays open', async () => {

@@ -1,8 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createGzip } from 'node:zlib'
 import type { Answer } from './wire.ts'
 
 export interface JournalEntry {
@@ -36,13 +33,9 @@ export type FaultKind =
   | 'status' // Answers `status` after `delayMs`, with `body` (JSON) and `headers` if given.
   | 'html' // It takes effect, and the answer is a web page.
   | 'truncate' // It takes effect, and the answer ends in the middle.
-  | 'drip' // It takes effect, and the answer comes byte by byte, one every `delayMs`.
   | 'hang' // It takes effect, no answer comes, and the connection stays open.
   | 'late' // It takes effect after `delayMs`, even if nobody waits for the answer any more.
   | 'instead' // It takes effect, and `instead` replaces the answer.
-  | 'flood' // Answers `bytes` of blanks with `status` (200).
-  | 'bomb' // Answers in a compression that was not requested, which unpacks to `bytes` of blanks.
-  | 'redirect' // Redirects to `location`.
 
 /** The answer of `instead`: a text as it is, or a body as JSON. Default status and type: those of the real answer. */
 export interface OtherAnswer {
@@ -62,14 +55,12 @@ export interface FaultOrder {
   status?: number
   body?: unknown
   headers?: Record<string, string>
-  location?: string
   instead?: (answer: Answer) => OtherAnswer
-  bytes?: number
   /** Only for requests for which this returns true. */
   when?: (request: Pick<JournalEntry, 'query' | 'body'>) => boolean
   /** Runs just before the request takes effect. */
   meanwhile?: () => void
-  /** Lets the request take effect before `drop-before`, `reset`, `status` or `redirect`, such as a 500 after the write. */
+  /** Lets the request take effect before `drop-before`, `reset` or `status`, such as a 500 after the write. */
   applied?: boolean
 }
 
@@ -78,7 +69,7 @@ export interface Fault extends FaultOrder {
   fired: number
 }
 
-const appliedKinds: readonly FaultKind[] = ['drop-after', 'delay', 'html', 'truncate', 'drip', 'hang', 'late', 'instead']
+const appliedKinds: readonly FaultKind[] = ['drop-after', 'delay', 'html', 'truncate', 'hang', 'late', 'instead']
 
 export function takesEffect(fault: FaultOrder | undefined): boolean {
   return !fault || fault.applied === true || appliedKinds.includes(fault.kind)
@@ -144,8 +135,6 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
     case 'status':
       if (fault.delayMs !== undefined) await pause()
       return send(fault.status ?? 500, json(fault.body), fault.headers)
-    case 'redirect':
-      return send(307, '', { location: fault.location ?? 'http://127.0.0.1:9/' })
     case 'html':
       return send(200, '<!doctype html><title>Just a moment…</title>', { 'content-type': 'text/html; charset=utf-8' })
     case 'instead': {
@@ -156,26 +145,5 @@ export async function misbehave(response: ServerResponse, fault: Fault, answer: 
       response.writeHead(status, { 'content-type': jsonType, 'content-length': Buffer.byteLength(text) })
       response.write(text.slice(0, text.length / 2), () => response.socket?.destroy())
       return
-    case 'drip':
-      response.writeHead(status, { 'content-type': jsonType })
-      for (const letter of text) {
-        if (response.destroyed) return
-        response.write(letter)
-        await pause()
-      }
-      response.end()
-      return
-    case 'flood':
-    case 'bomb': {
-      const isBomb = fault.kind === 'bomb'
-      response.writeHead(fault.status ?? 200, { 'content-type': jsonType, ...(isBomb && { 'content-encoding': 'gzip' }) })
-      await pipeline([Readable.from(blanks(fault.bytes ?? 0)), ...(isBomb ? [createGzip()] : []), response]).catch(() => {})
-    }
   }
-}
-
-const megabyte = Buffer.alloc(1024 * 1024, 32)
-
-function* blanks(bytes: number): Generator<Buffer> {
-  for (let left = bytes; left > 0; left -= megabyte.length) yield megabyte.subarray(0, left)
 }
