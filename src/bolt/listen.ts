@@ -1,4 +1,4 @@
-import type { AckFn, App as Bolt } from '@slack/bolt'
+import type { AckFn, App as Bolt, Context } from '@slack/bolt'
 import type { App } from '../app.ts'
 import { inLane } from '../domain/lane.ts'
 import { within } from '../domain/within.ts'
@@ -22,16 +22,23 @@ const acknowledgeWithinMs = 100
 export function listen(bolt: Bolt, app: App, handlers: Handlers) {
   const underway = new Set<Promise<void>>()
 
-  // Bolt walks through all its listeners for each payload. It has this one, because what reads a payload also finds its handler.
-  bolt.use(async ({ context, ...args }) => {
+  async function take({ context, ack }: { context: Context; ack?: unknown }): Promise<void> {
     const { kind } = context.received as Received
     if (kind !== 'command' && kind !== 'app_home_opened') noteReceived(app, kind === 'block_suggestion' ? 'options' : 'click')
-    const interaction = readInteraction(app, handlers, context.received, 'ack' in args ? (args.ack as AckFn<unknown>) : async () => {})
+    const interaction = readInteraction(app, handlers, context.received, (ack ?? (async () => {})) as AckFn<unknown>)
     if (!interaction) return
     const work = inLane('person', () => receive(app, interaction), { userId: interaction.origin.userId })
     underway.add(work)
     await work.finally(() => underway.delete(work))
-  })
+  }
+
+  // Bolt walks through all its listeners for each payload, so it has one for each kind. What reads a payload also finds its handler.
+  bolt.command(/^\//, take)
+  bolt.action({}, take)
+  bolt.shortcut({}, take)
+  bolt.view({}, take)
+  bolt.options({}, take)
+  bolt.event('app_home_opened', take)
 
   async function settle(): Promise<void> {
     await Promise.allSettled(underway)
