@@ -55,7 +55,7 @@ export const rows: Row[] = [
     panels: [
       {
         title: 'Requests lost, records not genuine, Redis unsafe',
-        description: 'Always 0. Otherwise see docs/alerts-and-errors.md.',
+        description: 'Always 0. Otherwise see docs/errors.md.',
         kind: 'stat',
         unit: 'short',
         redFrom: 1,
@@ -248,7 +248,7 @@ export const rows: Row[] = [
       ),
       lines(
         'Errors',
-        'By place, per second. docs/alerts-and-errors.md says which codes of the log belong to each.',
+        'By place, per second. docs/errors.md explains the codes in the log.',
         'short',
         rate('lockkeeper_errors_total', 'where'),
       ),

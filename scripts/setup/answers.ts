@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { type Environment, secretVariables, variableNames } from '../../src/config/config.ts'
+import { type Environment, variableNames } from '../../src/config/config.ts'
 import { readFromDisk, readText } from '../../src/config/notation.ts'
-import { Variables } from '../../src/config/variables.ts'
+import { secretVariables, Variables } from '../../src/config/variables.ts'
 
 /** A variable of the configuration. The file of a secret has a name of its own, which is not asked for. */
 export type Name = keyof typeof Variables.shape

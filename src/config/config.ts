@@ -6,22 +6,9 @@ import type { Bundles, ChangeKind, Machine, Policy } from '../domain/policy.ts'
 import type { Secret } from '../domain/signing.ts'
 import { type ReadFile, readFromDisk, readText } from './notation.ts'
 import { readPolicyFile, simplePolicy } from './policy-file.ts'
-import { longSecrets, Variables, variablesFor } from './variables.ts'
+import { longSecrets, secretVariables, Variables, variablesFor } from './variables.ts'
 
 export type Environment = Record<string, string | undefined>
-
-/** Variables that hold secrets. `takeConfig` removes them from the environment, and each can be read from a file instead. */
-export const secretVariables = [
-  'SLACK_BOT_TOKEN',
-  'SLACK_SIGNING_SECRET',
-  'SLACK_APP_TOKEN',
-  'INFRA_API_KEY',
-  'REDIS_URL',
-  'REDIS_SENTINEL_PASSWORD',
-  'STATE_KEY',
-  'ALERTS_TOKEN',
-] as const
-type SecretVariable = (typeof secretVariables)[number]
 
 /** The names of all variables, in the order of the documentation, then those that name the file of a secret. */
 export const variableNames = [...Object.keys(Variables.shape), ...secretVariables.map((name) => `${name}_FILE`)]
@@ -33,7 +20,7 @@ interface Given {
   problems: Map<string, string>
 }
 
-function givenVariables(env: Environment, secrets: readonly SecretVariable[], readFile: ReadFile): Given {
+function givenVariables(env: Environment, secrets: readonly string[], readFile: ReadFile): Given {
   const values: Environment = Object.fromEntries(variableNames.map((name) => [name, env[name]?.trim() || undefined]))
   const problems = new Map<string, string>()
   for (const name of secrets) {

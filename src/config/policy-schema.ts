@@ -88,17 +88,19 @@ const targetsBySite = textsByName(line(253)).transform(
 
 const Route = z
   .strictObject({
-    name: line(60),
+    name: line(60).describe('Shown with the request.'),
     /** Stays exactly as it is, because it is compared with labels. */
-    match: textsByName(z.string().min(1).max(1_000)),
-    server: line(200),
+    match: textsByName(z.string().min(1).max(1_000)).describe('Labels that an alert must have, with exactly these values.'),
+    server: line(200).describe('The label that names the server to evacuate.'),
     to: formOf<AlertRoute['to']>(
       (input) => (isMap(input) ? targetsBySite : typeof input === 'string' ? line(253) : undefined),
       'a hostname or id, or one for each site by its slug, such as {ASH: standby-ash}',
-    ).refine((to) => (typeof to === 'string' ? [to] : [...to.values()]).every((server) => !server.startsWith('sv_') || isAscii(server)), {
-      error: 'has an id with other characters than ASCII: copy the id of the server again',
-    }),
-    channel,
+    )
+      .refine((to) => (typeof to === 'string' ? [to] : [...to.values()]).every((server) => !server.startsWith('sv_') || isAscii(server)), {
+        error: 'has an id with other characters than ASCII: copy the id of the server again',
+      })
+      .describe('The hostname or id of the target, or one for each site by its slug.'),
+    channel: channel.describe('The channel for the request. A rule must let alerts request `ip.evacuate` there.'),
   })
   .transform(({ match, channel, ...route }): AlertRoute => ({ ...route, match: new Map(Object.entries(match)), channelId: channel }))
 
@@ -234,6 +236,9 @@ const Ends = formOf<EndsTerms>(
   'required, or times such as {longest: 90d, default: 30d}',
 )
 
+/** For docs/policy.md. `missing`: what counts without the key, where that is no default. */
+const says = (description: string, missing?: string) => ({ description, missing })
+
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
@@ -272,27 +277,57 @@ type ReadRule = Omit<PolicyRule, 'windows'> & { window: string | undefined }
 /** Parses the whole file. The path of each issue leads to its line. */
 export function policySchema(options: PolicyOptions) {
   const { kinds, bundles, expiresMs } = options
+  const everyKind = ['every kind', ...[...bundles.keys()].map((kind) => `\`${kind}\``)].join(' but ')
   const Rule = z
     .strictObject({
-      name: line(60),
+      name: line(60).describe('Shown to people, and written to the audit.'),
       /** Without a list it is every kind that is no bundle of others. */
-      changes: listOfKinds([...kinds, freezing]).prefault(kinds.filter((kind) => !bundles.has(kind))),
-      projects: ListOfProjects.optional(),
-      channels: listOf(channel).optional(),
-      request: Request.optional(),
+      changes: listOfKinds([...kinds, freezing])
+        .prefault(kinds.filter((kind) => !bundles.has(kind)))
+        .meta(says(`${kinds.map((kind) => `\`${kind}\``).join(', ')}. \`freeze\` alone: [who may freeze](#freezes).`, everyKind)),
+      projects: ListOfProjects.optional().meta(
+        says('Project ids (`proj_…`), or names, `{name: Storefront}`.', 'every project, and changes that belong to none'),
+      ),
+      channels: listOf(channel).optional().meta(says('Channel ids.', 'every channel')),
+      request: Request.optional().meta(
+        says(
+          '`everyone` (every full member), or ids of people and user groups. In a list also `alerts` and `machine:<name>`.',
+          '`everyone`',
+        ),
+      ),
       approve: formOf<ApproveTerms | undefined>(
         (input) => (Array.isArray(input) ? Approvers : isMap(input) ? Terms : input === 'none' ? Nobody : undefined),
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
+      ).describe('Ids of people and user groups, one of whom approves; `none`; or `any_of`, `all_of` and `approvals` (1 to 10).'),
+      self_approval: z
+        .enum(['never', 'break-glass'])
+        .prefault('never')
+        .describe('`break-glass`: an approver may approve their own request in an emergency, with a reason.'),
+      emergency: z
+        .enum(['never', 'approvers'])
+        .optional()
+        .meta(
+          says('`approvers`: they may pass windows and freezes, with a reason ([emergency approvals](#emergency-approvals)).', '`never`'),
+        ),
+      reason: Reason.prefault('optional').describe('`required`, `optional`, or [a pattern](#a-ticket-in-the-reason).'),
+      confirm: z
+        .boolean()
+        .prefault(false)
+        .describe('`true`: *Approve* always asks for a confirmation, not only if there is something to check.'),
+      expires: Duration.optional().meta(says('How long it can be approved, such as `30m`, at most 24d.', '`APPROVAL_TTL`')),
+      escalate: Escalate.optional().meta(says('Who is called, too, while it waits: `{after: 30m, to: [S0LEADS00]}`.', 'nobody')),
+      window: z.string().optional().meta(says('The [window](#windows) outside of which nothing starts.', 'none')),
+      ends: Ends.optional().meta(
+        says(
+          '`required`, or `{longest: 90d, default: 30d}`: [keys that end](keys-that-end.md). With `longest`, every key needs an end.',
+          'a key may end',
+        ),
       ),
-      self_approval: z.enum(['never', 'break-glass']).prefault('never'),
-      emergency: z.enum(['never', 'approvers']).optional(),
-      reason: Reason.prefault('optional'),
-      confirm: z.boolean().prefault(false),
-      expires: Duration.optional(),
-      escalate: Escalate.optional(),
-      window: z.string().optional(),
-      ends: Ends.optional(),
-      mention: z.array(personOrGroup).transform(toGroup).optional(),
+      mention: z
+        .array(personOrGroup)
+        .transform(toGroup)
+        .optional()
+        .meta(says('People and user groups whom the request message mentions.', 'the approvers')),
     })
     .superRefine((rule, context) => {
       if (!rule.changes.includes(freezing)) return

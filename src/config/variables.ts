@@ -81,62 +81,138 @@ const address = (name: string) =>
 
 const perMinute = (what: string, fewest: number) => wholeNumber(`how many ${what} a minute the account allows one key`, fewest, 999_999)
 
-/** `linesAcross` checks how they fit together. `variablesFor` accepts only the existing kinds of change. */
+/** Of a secret, which can come from a file. */
+const inFile = (description: string, needed?: string) => ({ description, needed, file: true })
+
+const withoutKey = 'Set it in production: without it, a key is derived from INFRA_API_KEY.'
+
+/**
+ * Descriptions and defaults make docs/configuration.md and `.env.example`, in this order; `example` is the value there. `needed`: when an
+ * optional variable is required, which `linesAcross` checks. `variablesFor` accepts only the existing kinds of change.
+ */
 export const Variables = z.object({
-  SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-"),
-  SLACK_SIGNING_SECRET: secret(/^(?!xapp-|xox)\S{8,}$/, "the signing secret of the app's Basic Information, in one word").optional(),
-  SLACK_APP_TOKEN: secret(/^xapp-[\x21-\x7e]+$/, 'an app-level token, which begins with xapp-').optional(),
+  SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-").meta(
+    inFile('The Bot User OAuth Token (xoxb-…) of the installed app.'),
+  ),
+  SLACK_SIGNING_SECRET: secret(/^(?!xapp-|xox)\S{8,}$/, "the signing secret of the app's Basic Information, in one word")
+    .optional()
+    .meta(inFile("Verifies requests from Slack: Signing Secret in the app's Basic Information.", 'without SLACK_APP_TOKEN')),
+  SLACK_APP_TOKEN: secret(/^xapp-[\x21-\x7e]+$/, 'an app-level token, which begins with xapp-')
+    .optional()
+    .meta(inFile('An app-level token (xapp-…) with connections:write, for Socket Mode instead of HTTP.')),
   SLACK_COMMAND: matching(
     /^\/[\p{Ll}\p{Lo}\p{N}_-]{1,31}$/u,
     "the app's slash command, such as /infra: in small letters, with at most 32 characters",
-  ).prefault('/infra'),
-  SLACK_API_URL: address("the base address of Slack's Web API").prefault('https://slack.com/api/'),
-  INFRA_API_URL: address('the base address of the account API'),
-  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API, in one word'),
-  INFRA_READS_PER_MINUTE: perMinute('reads', 10).prefault('60'),
-  INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20'),
+  )
+    .prefault('/infra')
+    .describe("The slash command of the app's manifest, for messages that no command led to."),
+  SLACK_API_URL: address("the base address of Slack's Web API")
+    .prefault('https://slack.com/api/')
+    .describe('The base address of the Web API.'),
+
+  INFRA_API_URL: address('the base address of the account API').meta({
+    description: 'The base address of the account API. https, or http on this machine only.',
+    example: 'https://api.latitude.sh',
+  }),
+  INFRA_API_KEY: secret(/^[\x21-\x7e]+$/, 'a key of the account API, in one word').meta(
+    inFile('A key with full access to the account, sent in the header Authorization.'),
+  ),
+  INFRA_READS_PER_MINUTE: perMinute('reads', 10)
+    .prefault('60')
+    .describe('How many reads (GET) a minute the account allows one key, for all processes together.'),
+  INFRA_WRITES_PER_MINUTE: perMinute('writes', 5).prefault('20').describe('The same for writes.'),
+
   REDIS_URL: value(
     (text) => (parseRedisAddress(text) ? new Secret(text) : undefined),
     'redis:// or rediss:// with a host; special characters of a password are percent-encoded',
     { show: false },
-  ),
-  REDIS_SENTINEL_PASSWORD: secret(/^\S+$/, 'the password of the Sentinels, in one word').optional(),
-  STATE_KEY: longSecrets('a key').optional(),
-  HOST: listenAddress.prefault('0.0.0.0'),
-  PORT: port.prefault('3000'),
-  OPS_HOST: listenAddress.prefault('127.0.0.1'),
-  OPS_PORT: port.prefault('9464'),
-  ALERTS_HOST: listenAddress.prefault('127.0.0.1'),
-  ALERTS_PORT: port.optional(),
-  ALERTS_TOKEN: longSecrets('a token').optional(),
-  MACHINES_HOST: listenAddress.prefault('127.0.0.1'),
-  MACHINES_PORT: port.optional(),
-  ROLE: oneOf('all', 'web', 'worker').prefault('all'),
-  APPROVERS: people('the people who may approve').optional(),
-  OPERATORS: people('the people who may request changes').optional(),
-  CHANNELS: list(isChannelId, 'channel ids (C…, G…)').optional(),
+  ).meta(inFile('Redis 7 or newer, or Valkey 8: redis://, rediss:// (TLS), redis+sentinel:// or redis+cluster:// (docs/redis.md).')),
+  REDIS_SENTINEL_PASSWORD: secret(/^\S+$/, 'the password of the Sentinels, in one word')
+    .optional()
+    .meta(inFile('Only for Sentinels that ask for a password of their own.')),
+  STATE_KEY: longSecrets('a key')
+    .optional()
+    .meta(
+      inFile(
+        `Signs what is in Redis: at least 32 characters, made with openssl rand -hex 32. Several, separated by commas: the first signs, all verify. ${withoutKey}`,
+      ),
+    ),
+  REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores')
+    .prefault('lockkeeper')
+    .describe('Begins the names of all keys. Installations that share one Redis need different ones.'),
+  ALLOW_VOLATILE_REDIS: trueOrFalse.describe('true: start although Redis evicts or does not persist. For development only.'),
+
+  APPROVERS: people('the people who may approve').optional().meta({
+    description: 'Who may approve: Slack user ids (U…, W…) and user group ids (S…), separated by commas.',
+    needed: 'without POLICY_FILE',
+  }),
+  OPERATORS: people('the people who may request changes')
+    .optional()
+    .describe('Who may request changes, like APPROVERS. Unset: every full member of the workspace.'),
+  CHANNELS: list(isChannelId, 'channel ids (C…, G…)')
+    .optional()
+    .describe('The ids of channels for requests (C…, G…), separated by commas. Unset: every channel.'),
   NO_APPROVAL: list(() => true, 'kinds of change').optional(),
-  POLICY_FILE: z.string().optional(),
-  APPROVAL_TTL: duration.prefault('4h'),
-  OPEN_REQUESTS_PER_PERSON: wholeNumber('how many undecided requests a person may have', 1, 9_999).prefault('10'),
-  MOVE_POLL_INTERVAL: duration.prefault('3s'),
-  MOVE_POLL_BUDGET: wholeNumber('reads a minute', 1, 99_999).prefault('20'),
-  MOVE_TIMEOUT: duration.prefault('15m'),
-  OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)').optional(),
+  APPROVAL_TTL: duration.prefault('4h').describe('How long a request can be approved. With POLICY_FILE: for rules without expires.'),
+  OPEN_REQUESTS_PER_PERSON: wholeNumber('how many undecided requests a person may have', 1, 9_999)
+    .prefault('10')
+    .describe('How many requests of a person may wait for approval. In 10 minutes a person can make as many, and at least 20.'),
+  POLICY_FILE: z
+    .string()
+    .optional()
+    .describe('A YAML file with finer rules (docs/policy.md), instead of APPROVERS, OPERATORS, CHANNELS and NO_APPROVAL.'),
+
+  MOVE_POLL_INTERVAL: duration.prefault('3s').describe('The shortest time between two checks of the moves in flight.'),
+  MOVE_POLL_BUDGET: wholeNumber('reads a minute', 1, 99_999)
+    .prefault('20')
+    .describe('How many reads a minute all tracking may spend. With fewer, results come later, but none is lost.'),
+  MOVE_TIMEOUT: duration.prefault('15m').describe('When a move is reported as late.'),
+
+  ROLE: oneOf('all', 'web', 'worker').prefault('all').describe('all, or web (Slack) and worker (jobs) in separate processes.'),
+  HOST: listenAddress.prefault('0.0.0.0').describe('The IP address for POST /slack/events. 127.0.0.1 if the proxy runs on this machine.'),
+  PORT: port.prefault('3000').describe('Its port.'),
+  OPS_HOST: listenAddress
+    .prefault('127.0.0.1')
+    .describe('The IP address for health and metrics, which must never be public. The image sets 0.0.0.0.'),
+  OPS_PORT: port.prefault('9464').describe('Its port.'),
+  ALERTS_HOST: listenAddress.prefault('127.0.0.1').describe('The IP address for alerts: POST /alerts/alertmanager (docs/alerts.md).'),
+  ALERTS_PORT: port.optional().describe('Its port. Unset: no alerts are received.'),
+  ALERTS_TOKEN: longSecrets('a token')
+    .optional()
+    .meta(
+      inFile('The bearer token of their senders, at least 32 characters. Several, separated by commas, are valid.', 'with ALERTS_PORT'),
+    ),
+  MACHINES_HOST: listenAddress
+    .prefault('127.0.0.1')
+    .describe('The IP address for the HTTP API and the MCP server of machines (docs/machines.md).'),
+  MACHINES_PORT: port.optional().describe('Its port. Unset: machines can request nothing.'),
+
+  OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)')
+    .optional()
+    .describe('The id of a channel that gets notices for operators. Unset: only the log has them.'),
+  WATCH_CHANGES: trueOrFalse.describe("true: OPS_CHANNEL is told of moves, and of keys created or deleted, that Lockkeeper didn't make."),
+  KEY_REVIEW: trueOrFalse.describe('true: OPS_CHANNEL gets the API keys that need attention, every Monday.'),
   ENVIRONMENT: matching(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
     'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',
-  ).optional(),
-  REDIS_PREFIX: matching(/^[A-Za-z0-9._-]{1,60}$/, 'up to 60 letters, digits, dots, dashes and underscores').prefault('lockkeeper'),
-  WATCH_CHANGES: trueOrFalse,
-  KEY_REVIEW: trueOrFalse,
-  ALLOW_VOLATILE_REDIS: trueOrFalse,
-  LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal').prefault('info'),
+  )
+    .optional()
+    .describe('A name such as production, which every request message shows.'),
+  LOG_LEVEL: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal')
+    .prefault('info')
+    .describe('trace, debug, info, warn, error or fatal. No level prints bodies.'),
 })
 export type Variables = z.infer<typeof Variables>
+
+/** Variables that hold secrets. `takeConfig` removes them from the environment, and each can be read from a file instead. */
+export const secretVariables = Object.entries(Variables.shape).flatMap(([name, type]) =>
+  type.meta()?.file ? [name as keyof Variables] : [],
+)
 
 /** Returns the same schema for these kinds of change. A bundle needs no approval if its parts need none, and is not named itself. */
 export function variablesFor({ kinds, bundles, neverExempt = [] }: { kinds: ChangeKind[]; bundles: Bundles; neverExempt?: ChangeKind[] }) {
   const nameable = kinds.filter((kind) => !bundles.has(kind) && !neverExempt.includes(kind))
-  return Variables.extend({ NO_APPROVAL: list((text) => nameable.includes(text), `of ${nameable.join(', ')}`).optional() })
+  const noApproval = list((text) => nameable.includes(text), `of ${nameable.join(', ')}`).optional()
+  const description = `Kinds of change that need no approval, separated by commas: ${nameable.join(', ')}. ip.move includes evacuations. Unset: none.`
+  return Variables.extend({ NO_APPROVAL: noApproval.describe(description) })
 }

@@ -1,86 +1,100 @@
-/** What a code means, and what to do about it. Both are sentences for operators. */
-interface Meaning {
+/** What a code means, what follows from it if that isn't plain, and what to do. All are sentences for operators. */
+export interface Meaning {
   means: string
+  impact?: string
   do: string
 }
 
-const findWriter = 'Find out who can write to Redis, change its password, run npm run audit:verify, and have people request it again.'
+const changePassword = 'Find out who wrote to Redis, and change its password'
+const findWriter = `${changePassword}. Run npm run audit:verify, and request it again.`
+const again = 'It must be requested again.'
+const report = 'Report the line with its stack.'
 
-/** What the log from `warn` on (as `code`) and the notices to operators can say. docs/alerts-and-errors.md has a paragraph for each, with these sentences. */
+/** What the log from `warn` on (as `code`) and the notices to operators can say. docs/errors.md is made from it. */
 export const errors = {
   // Notices to the operators' channel, which the log has, too.
-  'api-key-rejected': { means: 'The account API answers 401 or 403.', do: 'Give the key the right, or replace it.' },
+  'api-key-rejected': {
+    means: 'The account API answers 401 (nothing is sent or tracked) or 403 (the key lacks a right).',
+    do: 'Give the key the right, or set another INFRA_API_KEY and restart all processes.',
+  },
   'no-worker': {
-    means: 'No process with ROLE=worker or all has run for half a minute to a minute.',
+    means: 'No process with ROLE=worker or all has run for 30 to 60 s.',
+    impact: "Approved changes don't start, and moves aren't tracked.",
     do: 'Start a worker, or find in its log why it ended.',
   },
   'report-undeliverable': {
     means: 'Slack takes a message about a request neither in its channel nor as a direct message.',
-    do: "Find the outcome in the audit with the request's id, and tell the requester.",
+    do: 'Tell the requester how it ended, as the audit says, and invite Lockkeeper to the channel.',
   },
   'record-changed': {
     means: 'Somebody changed the record of a request in Redis, or made an alert look handled by it.',
+    impact: 'Nothing more is sent or tracked, so check its change on the account.',
     do: findWriter,
   },
-  'approvals-not-genuine': { means: 'Somebody forged the approvals of a request in Redis.', do: findWriter },
-  'already-sent': { means: 'Somebody put a request in Redis back to a state from before it was sent.', do: findWriter },
-  'already-ended': { means: 'Somebody put a request in Redis back to a state from before it ended.', do: findWriter },
+  'approvals-not-genuine': { means: 'Somebody forged the approvals of a request in Redis. Nothing was sent.', do: findWriter },
+  'already-sent': { means: 'Somebody put a request in Redis back to before it was sent. It was not sent again.', do: findWriter },
+  'already-ended': { means: 'Somebody put a request in Redis back to before it ended. Nothing was sent.', do: findWriter },
   'unknown-key': {
-    means: 'A request was signed with a key that one process, on the host in the notice, does not have.',
+    means: "The process on this host doesn't have the key that signed a request. While STATE_KEY is rotated, that is normal for minutes.",
     do: 'Give all processes the same STATE_KEY.',
   },
-  'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: 'It must be requested again.' },
-  'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: 'It must be requested again.' },
-  'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: 'It must be requested again.' },
-  'approved-too-long-ago': {
-    means: 'A request was approved, but could not be sent within 30 minutes, for example during an outage.',
-    do: 'It must be requested again.',
+  'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: again },
+  'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: again },
+  'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: again },
+  'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes, for example during an outage.', do: again },
+  'request-lost': {
+    means: 'The record of an open request is gone from Redis.',
+    do: 'Check on the account whether it was carried out, and that Redis evicts nothing.',
   },
-  'request-lost': { means: 'The record of one open request is gone from Redis.', do: 'Check on the account whether it was carried out.' },
   'record-unreadable': {
-    means: 'The record of an open request in Redis is damaged: its fields are not what Lockkeeper writes.',
-    do: 'Delete the record with the command in the notice.',
+    means: 'The record of an open request in Redis is damaged. Its resource stays locked.',
+    do: 'Check on the account whether it was carried out, and delete the record with the command in the notice.',
   },
   'redis-data-lost': {
-    means: 'Redis lost all data: all requests, approvals and tracked changes are gone.',
-    do: 'Find out what happened to Redis.',
+    means: 'Redis lost all data: a FLUSHALL, an empty replica or a new volume. All changes are frozen.',
+    do: 'Restore a backup (docs/backup.md) or have people request again, then use the unfreeze command.',
   },
-  'redis-data-new': { means: 'Redis has no data for this REDIS_PREFIX.', do: 'This is normal on a first start and with a new prefix.' },
+  'redis-data-new': {
+    means: 'Redis has no data for this REDIS_PREFIX, as on a first start.',
+    do: 'If it had data, do what redis-data-lost says.',
+  },
   'redis-set-back': {
-    means: 'Redis has an older state than before: a backup was restored, or a replica that lagged behind took over.',
-    do: 'Before anybody approves an open request, check on the account whether it was already done.',
+    means: 'Redis has an older state: of a backup, or of a replica that lagged. All changes are frozen.',
+    do: 'Check on the account which open requests were done, run npm run audit:verify, then use the unfreeze command.',
   },
   'assignments-refused': {
-    means:
-      'Somebody changed or removed the list in Redis that says on which server each Elastic IP was last seen, or put back an older one.',
-    do: 'Find out who can write to Redis, and change its password, unless it lost its data or went back to an older state.',
+    means: 'Somebody changed the list in Redis of where each Elastic IP was last seen. Lockkeeper makes a new one.',
+    impact: 'An evacuation can miss addresses of a server that is down: move these by hand.',
+    do: `${changePassword}, unless it lost its data or went back.`,
   },
   'outside-not-trusted': {
-    means: "The record in Redis from which Lockkeeper reports changes outside isn't one that it wrote.",
-    do: 'Find out who can write to Redis, and change its password.',
+    means: "The record in Redis for reports of changes outside isn't one that Lockkeeper wrote.",
+    do: `${changePassword}. If STATE_KEY was replaced, set both keys.`,
   },
   'freeze-not-trusted': {
-    means: 'The record of freezes in Redis was gone, older than one that was read before, or not one that Lockkeeper wrote.',
-    do: 'Find out who can write to Redis, and change its password, unless it lost its data or went back to an older state.',
+    means: 'The record of freezes in Redis was gone, older than before, or not one that Lockkeeper wrote.',
+    impact: 'All changes are frozen until the unfreeze command.',
+    do: `${changePassword}, unless it lost its data or went back. If STATE_KEY was replaced, set both keys.`,
   },
   'key-end-overdue': {
     means: 'A key should have ended an hour ago, and the account still lists it.',
-    do: "Read the errors of the account API in the log, or delete the key in the account's dashboard.",
+    do: "Look for account-api-error, or delete the key in the account's dashboard.",
   },
   'key-end-untrusted': {
-    means: "Records of when API keys end were changed in Redis, or signed with a STATE_KEY that Lockkeeper doesn't have.",
-    do: 'If STATE_KEY was replaced without the old key, set both.',
+    means: "Records of when API keys end were changed, or signed with a lost STATE_KEY. These keys don't end by themselves.",
+    do: 'If STATE_KEY was replaced, set both keys. Otherwise change the password of Redis, and revoke keys that nobody needs.',
   },
   'audit-damaged': {
-    means: 'Somebody damaged entries of the audit that are older than 400 days: the notice names the first one.',
-    do: 'Run npm run audit:verify with the audit lines that you collected, find out who can write to Redis, and change its password.',
+    means: 'Somebody damaged entries of the audit that are older than 400 days.',
+    do: `Run npm run audit:verify with the audit lines that you collected. ${changePassword}.`,
   },
   'redis-unsafe': {
-    means: 'Redis evicts keys, does not write to disk, or is too old: the notice says which.',
-    do: 'Correct the setting at once, with CONFIG SET and in the file: maxmemory-policy noeviction, appendonly yes.',
+    means: 'Redis evicts, does not persist, is too old, or refuses writes: OOM (memory), MISCONF (disk), NOREPLICAS.',
+    impact: 'While it refuses writes, nothing can be requested or tracked, and nothing is lost.',
+    do: 'Correct it at once, with CONFIG SET and in the file: maxmemory-policy noeviction, appendonly yes, maxmemory. Or free the disk, or bring the replicas back.',
   },
   'alerts-unread': {
-    means: 'Lockkeeper refused alerts, or the sender cut them off, so they were not read.',
+    means: 'Alerts were refused, or the sender cut them off, so they were not read.',
     do: 'Check the sender for alerts that fire now.',
   },
   'alerts-unposted': {
@@ -89,38 +103,38 @@ export const errors = {
   },
   // Only in lines of the log.
   'account-api-error': {
-    means: 'A call to the account API failed or was refused.',
-    do: "If it answers 5xx or nothing, check the provider's status page.",
+    means: 'A call to the account API was refused (4xx), or failed (5xx or no answer) and is repeated.',
+    do: "If it fails, check the provider's status page.",
   },
   'sender-missing': {
     means: 'A message is owed that this version cannot send.',
-    do: 'Run one version of Lockkeeper. A message that no version sends is dropped by itself a day after it was owed.',
+    do: 'Run one version of Lockkeeper. A message that no version sends is dropped after a day.',
   },
   'alerts-failed': {
-    means: 'An alert could not be handled, usually because Redis does not respond.',
+    means: 'An alert could not be handled, usually because Redis does not respond. Its sender repeats it.',
     do: 'If Redis works, report the line with its stack.',
   },
-  'alerts-port-refused': {
-    means: 'Deliveries to the alerts port were refused.',
-    do: 'Correct the cause that the line names at the sender.',
-  },
+  'alerts-port-refused': { means: 'Deliveries to the alerts port were refused.', do: 'Correct the problem at the sender.' },
   'answer-failed': {
-    means: 'Something failed after a person got their answer, for example the update of a message or of the Home tab.',
+    means: 'Something failed after a person got their answer, such as the update of a message.',
     do: "If it lasts, check Slack's status page.",
   },
   'audit-failed': {
-    means: 'An audit note could not be written or chained, usually because Redis does not respond.',
+    means: 'A note of the audit could not be written, usually because Redis does not respond.',
     do: 'If Redis works, run npm run audit:verify.',
   },
-  'check-failed': { means: 'A check of /status fails: check and problem say which one and why.', do: 'Bring that service back.' },
+  'check-failed': { means: 'A check of /status fails.', do: 'Bring the service in check back, as problem says.' },
   'configuration-warning': { means: 'The configuration is valid, but probably not what you meant.', do: 'Correct it and restart.' },
-  defect: { means: 'An unexpected error ended the process.', do: 'Report the line with its stack.' },
-  'dependency-away': { means: 'At the start, Redis or Slack does not answer, or Redis refuses writes.', do: 'Bring the service back.' },
+  defect: { means: 'An unexpected error ended the process. Nothing is lost.', do: `${report} If it recurs, go back a release.` },
+  'dependency-away': { means: 'The start waits for Redis or Slack, or Redis refuses writes.', do: 'Bring the service back.' },
   'error-shown': {
     means: 'A person saw an error that they did not cause.',
-    do: 'If error says that Redis, Slack or the account API does not respond, bring it back. Otherwise report a defect with its stack.',
+    do: 'If error names Redis, Slack or the account API, bring it back. Otherwise report the line.',
   },
-  'job-failed': { means: 'Work in the background failed and is tried again.', do: 'Look at error.' },
+  'job-failed': {
+    means: 'Work in the background failed and is tried again.',
+    do: 'Look at error. NOPERM: correct the Redis user (docs/redis.md).',
+  },
   'list-items-left-out': {
     means: 'The account API returned items in a form that it does not document.',
     do: 'Update Lockkeeper, or report the operation.',
@@ -134,42 +148,42 @@ export const errors = {
     do: 'Invite Lockkeeper there, or correct OPS_CHANNEL and restart.',
   },
   'operators-unreachable': {
-    means: "Notices can't be posted in OPS_CHANNEL: Lockkeeper is not in that channel, the channel is archived, or no such channel exists.",
-    do: 'Type /invite @Lockkeeper there, unarchive the channel, or correct OPS_CHANNEL and restart.',
+    means: "Lockkeeper isn't in OPS_CHANNEL, or it is archived or doesn't exist.",
+    do: 'Type /invite @Lockkeeper there, unarchive it, or correct OPS_CHANNEL and restart.',
   },
   'page-failed': { means: 'A page of the operations port failed; path names it.', do: 'Report the line.' },
   'payload-not-handled': {
-    means: 'The Slack app has an event, a shortcut or a workflow step that Lockkeeper does not know',
-    do: "If you do not need it, remove it from the app's settings.",
+    means: 'The Slack app has an event, a shortcut or a workflow step that Lockkeeper does not know.',
+    do: "Remove it from the app's settings.",
   },
   'payload-unreadable': {
-    means: 'A Slack payload lacks members that Lockkeeper needs: see kind and members.',
-    do: 'If people have problems, update Lockkeeper, or report both values.',
+    means: 'A Slack payload lacks members that Lockkeeper needs.',
+    do: 'If people have problems, update Lockkeeper, or report kind and members.',
   },
-  'public-port-refused': { means: 'Requests to the public port were refused.', do: 'If people get answers, do nothing.' },
+  'public-port-refused': {
+    means: 'Requests to the public port were refused; problem says why.',
+    do: 'If people get no answers, correct SLACK_SIGNING_SECRET or the clock.',
+  },
   'queue-failed': {
     means: 'The job queue failed, usually because Redis does not respond.',
-    do: 'If Redis works, check the rights of its user',
+    do: 'If Redis works, check the rights of its user (docs/redis.md).',
   },
   'reads-share-spent': {
-    means: 'userId has spent the share of one person, reads a minute, and more reads of theirs wait.',
+    means: 'The person in userId has spent their reads of this minute, and more of theirs wait.',
     do: 'If it lasts, ask them what they need.',
   },
   'redis-not-responding': { means: 'Redis does not answer; problem is the error of the connection.', do: 'Bring it back.' },
   'signing-keys-differ': {
-    means: 'At the start: the process that started last with this REDIS_PREFIX signs with another key.',
+    means: 'The last process that started with this REDIS_PREFIX signs with another key.',
     do: 'Give all processes the same STATE_KEY, or each installation its own REDIS_PREFIX.',
   },
   'slack-library': {
-    means: "A line from Slack's libraries, usually about a Socket Mode connection, which they reopen by themselves.",
+    means: "Slack's libraries had an error, usually of a Socket Mode connection, which they reopen.",
     do: 'If people get no answers, restart.',
   },
-  'slack-listener-failed': {
-    means: 'A command, click or form failed before its listener could answer.',
-    do: 'Report the line with its stack.',
-  },
+  'slack-listener-failed': { means: 'A command, click or form failed before its listener could answer.', do: report },
   'slack-token-rejected': {
-    means: 'Slack no longer takes SLACK_BOT_TOKEN; problem has its code.',
+    means: 'Slack no longer takes SLACK_BOT_TOKEN, so nobody gets answers; problem has its code.',
     do: 'Install the app again at api.slack.com/apps, copy the Bot User OAuth Token under OAuth & Permissions, set it, and restart all processes.',
   },
 } satisfies Record<string, Meaning>
@@ -177,7 +191,7 @@ export type ErrorCode = keyof typeof errors
 
 /** The paragraph about a code, on the pages of the repository. */
 export function pageOf(code: ErrorCode): string {
-  return `https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#${code}`
+  return `https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/errors.md#${code}`
 }
 
 /** What a person may not do, wherever they press it. */

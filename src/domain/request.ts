@@ -49,30 +49,24 @@ export function idOfResource(resource: string): string {
   return resource.slice(resource.indexOf(':') + 1)
 }
 
-/**
- * The states of a request. docs/request-states.md shows the steps between them.
- *
- * - `starting`: the write may have been sent, and its answer is not known yet.
- * - `tracking`: the account API accepted the write, and the change takes effect.
- * - `voided`: approved, but the account had changed since the request, so nothing was done.
- * - `untracked`: sent, and a person stopped the tracking, or the record could no longer be verified, so the result is unknown.
- */
-export const requestStates = [
-  'waiting',
-  'approved',
-  'starting',
-  'tracking',
-  'done',
-  'failed',
-  'not-started',
-  'superseded',
-  'untracked',
-  'voided',
-  'rejected',
-  'withdrawn',
-  'expired',
-] as const
-export type RequestState = (typeof requestStates)[number]
+/** What each state of a request means. docs/reference.md lists them, and the steps between them. */
+export const stateMeanings = {
+  waiting: 'It waits for approval, or for its request message if it needs none.',
+  approved: 'Nothing was sent yet. It may be scheduled, or held by a window or a freeze.',
+  starting: 'The write may have been sent, and its answer is not known yet.',
+  tracking: 'The account API accepted it, or its items are being sent. Lockkeeper tracks it until it ends.',
+  done: 'The account shows the change as done.',
+  failed: 'The account API refused the change, or the change failed.',
+  'not-started': 'The write was not sent, or it had no effect.',
+  superseded: 'Another change overtook it.',
+  untracked: 'Somebody stopped the tracking, or its record could not be verified, so its end is not known.',
+  voided: 'The account changed between the request and the write, so nothing was done.',
+  rejected: 'An approver rejected it.',
+  withdrawn: 'The requester withdrew it, or the alert that requested it resolved.',
+  expired: 'Its deadline passed before it was approved, or before its secret was issued.',
+}
+export type RequestState = keyof typeof stateMeanings
+export const requestStates = Object.keys(stateMeanings) as RequestState[]
 
 /** Stands for a state that another version of Lockkeeper wrote and this version does not know. No step leads to it or from it. */
 export const unknownState = 'unknown'

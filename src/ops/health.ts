@@ -164,10 +164,10 @@ export interface Snapshot {
 export function createMetricsPage(registry: Registry, snapshot: () => Promise<Snapshot>, { keepMs = 1_000, waitMs = 3_000 } = {}) {
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
-  const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas, by kind of change and state.', 'kind', 'state')
+  const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas.', 'kind', 'state')
   const scheduled = gauge(
     'lockkeeper_requests_scheduled',
-    'Approved requests of all replicas that may not start yet, by what holds them: start, window, freeze or change.',
+    'Approved requests of all replicas that are held, by start, window, freeze or change.',
     'by',
   )
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
@@ -175,28 +175,25 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica.')
   const used = gauge(
     'lockkeeper_account_budget_used',
-    'Calls to the account API in the last minute, of all replicas, by kind (read, write) and by what they were for.',
+    'Calls to the account API in the last minute, of all replicas: read or write, by what they were for.',
     'kind',
     'lane',
   )
   const waiting = gauge(
     'lockkeeper_account_budget_waiting_seconds',
-    'How long the next call to the account API would have to wait for its limit, by kind and by what it is for.',
+    'How long the next call to the account API would wait for its limit.',
     'kind',
     'lane',
   )
 
-  const workers = gauge('lockkeeper_workers', 'Processes that work in the background, of all replicas. 0: nothing is sent or tracked.')
+  const workers = gauge('lockkeeper_workers', 'Worker processes. 0: nothing is sent or tracked.')
   const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses. In a Cluster, of the server that uses most.')
   const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'The limit of the memory of Redis (maxmemory). 0: none.')
   const clockAhead = gauge(
     'lockkeeper_clock_ahead_seconds',
-    "How far this process' clock is ahead of that of Redis. Negative: behind. At 300, requests from Slack are refused.",
+    'How far the clock is ahead of that of Redis. At 300 or -300, requests from Slack are refused.',
   )
-  const frozen = gauge(
-    'lockkeeper_frozen',
-    '1 if no change starts, because of a freeze that somebody set or Lockkeeper itself, otherwise 0.',
-  )
+  const frozen = gauge('lockkeeper_frozen', '1 while somebody, or Lockkeeper itself, has frozen all changes.')
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)

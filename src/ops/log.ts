@@ -15,6 +15,7 @@ import {
 import { currentRequest } from '../domain/lane.ts'
 import { Secret } from '../domain/signing.ts'
 import { cleanText } from '../domain/text.ts'
+import type { Fields } from './fields.ts'
 import type { Place } from './metrics.ts'
 
 interface ErrorDescription {
@@ -101,9 +102,6 @@ function withoutNumbers(text: string): string {
   return text.replace(/[0-9a-f-]{8,}|\d+/gi, '#')
 }
 
-/** docs/logs.md has all fields. Each means one thing in all lines, so that a search by a field finds everything about it. */
-type Fields = Record<string, unknown>
-
 type Write<Needed> = (fields: Fields & Needed, text: string) => void
 
 export interface Log {
@@ -144,12 +142,12 @@ export function createLog({ level, destination = pino.destination(1), isTerminal
 }
 
 /** The words of the account, of Redis or of Slack in an error could be commands for a terminal. */
-function withoutControl(line: string): Fields {
+function withoutControl(line: string): Record<string, unknown> {
   return JSON.parse(line, (name, value) => (typeof value === 'string' ? cleanText(value, { oneLine: name !== 'stack' }) : value))
 }
 
 /** Without the emoji of a Slack message. The stack of an error only helps if it ended the process. */
-function messageFormat({ error, level, ...fields }: Fields, messageKey: string): string {
+function messageFormat({ error, level, ...fields }: Record<string, unknown>, messageKey: string): string {
   const { name, message, stack } = Object(error)
   const why = error ? `: ${[name, message].filter(Boolean).join(': ')}${level === 'fatal' && stack ? `\n${stack}` : ''}` : ''
   return `${String(fields[messageKey]).replace(/^:\w+: /, '')}${why}`

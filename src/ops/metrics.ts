@@ -52,69 +52,64 @@ const misnamed = [
   ...['nodejs_eventloop_utilization_histogram', 'nodejs_eventloop_utilization_summary'],
 ]
 
-/** docs/alerts-and-errors.md explains them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
+/** docs/reference.md lists them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
 export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)
   const { counter, gauge, histogram } = createInstruments(registry)
 
-  const build = gauge('lockkeeper_build_info', 'Always 1, with the version and the role of this process.', 'version', 'role')
+  const build = gauge('lockkeeper_build_info', 'Always 1.', 'version', 'role')
   build.set({ version: packageFile.version, role }, 1)
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
-    'From the arrival of a payload of Slack to its acknowledgement, by kind of payload.',
+    'From the arrival of a payload of Slack to its acknowledgement.',
     buckets.acknowledgement,
     'payload',
   )
   const writeDelays = histogram(
     'lockkeeper_write_delay_seconds',
-    'From the last approval of a request, or the end of what held it, to the write, for each of its writes, by kind of the request.',
+    'From the last approval of a request, or the end of what held it, to each of its writes.',
     buckets.delay,
     'kind',
   )
   const reportDelays = histogram(
     'lockkeeper_report_delay_seconds',
-    'From the end of a change that was sent to its report in Slack, by kind of change. Several items end with the last one.',
+    'From the end of a change that was sent to its report in Slack. Several items end with the last one.',
     buckets.delay,
     'kind',
   )
   const lost = counter(
     'lockkeeper_requests_lost_total',
-    'Losses of requests in Redis that this process noticed: of all data, of newer data, or of one record.',
+    `Losses of requests in Redis that this process noticed: ${losses.join(', ')}.`,
     'how',
   )
   const forged = counter(
     'lockkeeper_records_not_genuine_total',
-    'Records and audit notes that this process found changed or forged, each time that it found one, by problem.',
+    `Changed or forged records and notes, each time that this process found one: ${forgeries.join(', ')}.`,
     'problem',
   )
   const transitions = counter(
     'lockkeeper_request_transitions_total',
-    'State changes of requests, and of the items of requests with several, in this process, by kind of change and new state.',
+    'State changes of requests and of their items in this process.',
     'kind',
     'state',
   )
-  const decisions = counter(
-    'lockkeeper_decisions_total',
-    'Decisions and refused attempts in this process, by kind of change and decision.',
-    'kind',
-    'decision',
-  )
+  const decisions = counter('lockkeeper_decisions_total', 'Decisions and refused attempts in this process.', 'kind', 'decision')
   const apiCalls = histogram(
     'lockkeeper_account_api_call_duration_seconds',
-    'Requests to the account API, each attempt counted, by operation and status (or unreachable, contract).',
+    'Attempts of calls to the account API, by HTTP status, unreachable or contract.',
     buckets.call,
     'operation',
     'status',
   )
   const sharesSpent = counter(
     'lockkeeper_account_reads_over_share_total',
-    'Reads of people that had to wait in this process, because one person may spend a third of what all people may.',
+    'Reads that waited in this process, because one person may spend a third of what all people may.',
   )
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
-    'Requests to Slack, by method (or response_url) and result: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
+    'Calls to Slack, by method or response_url: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
     buckets.call,
     'method',
     'status',
@@ -125,7 +120,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   new Gauge({
     name: 'lockkeeper_calls_failing_seconds',
-    help: 'From the first to the last of the calls that failed in a row, by service. 0 after 150 s without another one.',
+    help: 'From the first to the last of the calls that failed in a row. 0 after 150 s without another one.',
     labelNames: ['service'],
     registers: [registry],
     collect() {
@@ -145,40 +140,34 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   const slackRefused = counter(
     'lockkeeper_slack_requests_refused_total',
-    'Requests to the public port that this process refused, by reason.',
+    'Requests to the public port that this process refused, such as wrong-signature, wrong-signature-for-this-workspace or time-stamp-off.',
     'reason',
   )
   const machineRequests = counter('lockkeeper_machine_requests_total', 'Requests of machines to this process, by HTTP status.', 'status')
   const moves = histogram(
     'lockkeeper_move_duration_seconds',
-    'Duration of Elastic IP moves, from the write to the end, by outcome. Each address of an evacuation counts.',
+    'Elastic IP moves, from the write to the end. Each address of an evacuation counts.',
     buckets.move,
     'state',
   )
   const alerts = counter(
     'lockkeeper_alerts_total',
-    'Alerts that this process received, and what became of them: proposed, duplicate, resolved, unmatched, refused or delayed.',
+    'Alerts that this process received: proposed, duplicate, resolved, unmatched, refused or delayed.',
     'outcome',
   )
   const alertsRefused = counter(
     'lockkeeper_alerts_refused_total',
-    'Deliveries of alerts, and single alerts in them, that this process did not read, by reason.',
+    'Deliveries of alerts, and single alerts in them, that this process did not read: wrong-token, unreadable, too-large, too-many.',
     'reason',
   )
   const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
   const errors = counter(
     'lockkeeper_errors_total',
-    'Errors in this process, by place. Each one counts, even if the log has one line for many.',
+    `Errors in this process: ${places.join(', ')}. Each counts, even if the log has one line for many.`,
     'where',
   )
-  const redisFaults = gauge(
-    'lockkeeper_redis_faults',
-    'Settings with which Redis could lose requests, as a worker last found them. 0 in processes without a worker.',
-  )
-  const redisRefuses = gauge(
-    'lockkeeper_redis_refuses_writes',
-    '1 if Redis answers but refuses writes, as a worker last found it, otherwise 0. 0 in processes without a worker.',
-  )
+  const redisFaults = gauge('lockkeeper_redis_faults', 'Settings with which Redis could lose requests. 0 in processes without a worker.')
+  const redisRefuses = gauge('lockkeeper_redis_refuses_writes', '1 if Redis answers but refuses writes. 0 in processes without a worker.')
   // Start at 0. Otherwise Prometheus sees no increase at the first event.
   for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
   for (const how of losses) lost.inc({ how }, 0)

@@ -1,6 +1,6 @@
 import type { RequestState } from '../domain/request.ts'
 
-/** `web`: a process that answers people. Only docs/request-states.md and tests read it: `authorize` checks the rights of people. */
+/** `web`: a process that answers people. Only tests read it: `authorize` checks the rights of people. */
 export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 
 /** What the metrics count a step as, if people or the policy decide by it. */
@@ -28,7 +28,7 @@ export const reportNames = [
 export type ReportName = (typeof reportNames)[number]
 
 export interface Step {
-  /** What happens, for docs/request-states.md. */
+  /** What happens, for docs/reference.md. */
   what: string
   from: readonly RequestState[]
   /** `same`: the state does not change. */
@@ -58,7 +58,7 @@ const inTime = { beforeDeadline: true, ifUnchanged: true } as const
 /**
  * The state machine: every step of a request, in the order of its life. Nothing else changes a state or raises the revision of an existing
  * record: `store.take` finds a step here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields
- * beside it. docs/request-states.md is generated from this table.
+ * beside it. docs/reference.md is generated from this table.
  */
 export const steps = {
   // Until it is approved, or ends before its write: decisions, reminders and deadlines.
@@ -111,7 +111,7 @@ export const steps = {
     beforeDeadline: true,
   },
   withdraw: {
-    what: 'The requester withdraws it before anything is sent. An approver can, too, once it is approved or if an alert requested it',
+    what: 'The requester, or an approver, withdraws it before anything is sent',
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester', 'approver'],
@@ -136,7 +136,7 @@ export const steps = {
     keepsDue: true,
   },
   remind: {
-    what: 'Half, or nine tenths, of the time to approve or to have the secret issued is over',
+    what: 'Half, or nine tenths, of its time is over',
     from: ['waiting', 'approved'],
     to: 'same',
     takers: ['worker'],
@@ -144,7 +144,7 @@ export const steps = {
     ...inTime,
   },
   escalate: {
-    what: 'The time of `escalate` has come without a decision',
+    what: 'The time of `escalate` has come',
     from: ['waiting'],
     to: 'same',
     takers: ['worker'],
@@ -171,7 +171,7 @@ export const steps = {
   // Until the account API has accepted its write.
   void: { what: 'The account changed since the request', from: ['approved'], to: 'voided', takers: ['requester', 'worker'], ...ends },
   drop: {
-    what: 'It was not sent: too late, certain to be refused, or nobody allowed what the record says now',
+    what: 'It was not sent: too late, certain to be refused, or no longer allowed',
     from: ['approved'],
     to: 'not-started',
     takers: ['requester', 'worker'],
@@ -209,7 +209,7 @@ export const steps = {
   'wait-for-worker': { what: 'No worker is running', from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
   send: { what: 'The write is sent', from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'] },
   issue: {
-    what: 'The requester presses the button, and the one write is sent',
+    what: 'The requester presses the button, and the write is sent',
     from: ['approved'],
     to: 'starting',
     takers: ['requester'],
@@ -217,7 +217,7 @@ export const steps = {
     beforeDeadline: true,
   },
   limit: {
-    what: 'The account API refused the write because of its limit, so it waits for its next turn',
+    what: 'The account API refused the write because of its limit',
     from: ['starting'],
     to: 'approved',
     takers: ['requester', 'worker'],
@@ -251,7 +251,7 @@ export const steps = {
     ifUnchanged: true,
   },
   'note-resolved': {
-    what: 'The alert that requested it has resolved; the change goes on, or stays as it ended',
+    what: 'The alert that requested it has resolved; the change goes on',
     // People may go on by hand after the end, so the thread still says it.
     from: ['approved', 'starting', 'tracking', 'done', 'failed', 'not-started', 'superseded', 'untracked', 'voided'],
     to: 'same',
@@ -263,7 +263,7 @@ export const steps = {
   finish: { what: 'The account shows it as done', from: ['starting', 'tracking'], to: 'done', takers: ['requester', 'worker'], ...ends },
   fail: { what: 'It was refused, or it failed', from: ['starting', 'tracking'], to: 'failed', takers: ['requester', 'worker'], ...ends },
   'fail-begun': {
-    what: 'It failed before the write was confirmed, and left something behind',
+    what: 'It failed before the write was confirmed',
     from: ['starting'],
     to: 'failed',
     takers: ['worker'],
@@ -279,7 +279,7 @@ export const steps = {
     ...ends,
   },
   'stop-tracking': {
-    what: 'Somebody stops the tracking; the change may still take effect',
+    what: 'Somebody stops the tracking',
     from: ['tracking'],
     to: 'untracked',
     takers: ['requester', 'approver'],
@@ -287,7 +287,7 @@ export const steps = {
     reports: ['stopped'],
   },
   distrust: {
-    what: 'Its record can no longer be verified, so the tracking ends; the change may still take effect',
+    what: 'Its record can no longer be verified, so the tracking ends',
     from: ['starting', 'tracking'],
     to: 'untracked',
     takers: ['worker'],

@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { inspect, parseEnv, promisify } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import { describe, expect, it, test } from 'vitest'
-import { ConfigError, readAuditConfig, readConfig, secretVariables, takeConfig, variableNames } from '../../src/config/config.ts'
+import { ConfigError, readAuditConfig, readConfig, takeConfig, variableNames } from '../../src/config/config.ts'
 import { readPolicy } from '../../src/config/policy-file.ts'
+import { secretVariables } from '../../src/config/variables.ts'
 import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
 import { expectDocument, membersOf } from '../messages/documents.ts'
 import { botProgram } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
-
-const root = resolve(import.meta.dirname, '../..')
 
 const required = {
   SLACK_BOT_TOKEN: 'xoxb-203-113-botbotbot',
@@ -442,24 +439,5 @@ describe('secrets', () => {
 
     expect(() => takeConfig(env, { kinds: changeKinds, bundles })).toThrow(ConfigError)
     expect(env).toEqual({})
-  })
-})
-
-describe('.env.example', () => {
-  const text = readFileSync(resolve(root, '.env.example'), 'utf8')
-  const shown = parseEnv(text.replace(/^#(?=[A-Z_]+=)/gm, ''))
-
-  it('lists every variable once and no others', () => {
-    const names = [...text.matchAll(/^#?([A-Z_]+)=/gm)].map((match) => match[1])
-
-    expect(names.toSorted()).toEqual(variableNames.toSorted())
-  })
-
-  it('shows the defaults', () => {
-    const defaults = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== ''))
-
-    expect(Object.keys(defaults)).toHaveLength(22)
-    const named = { ...required, INFRA_API_URL: defaults.INFRA_API_URL }
-    expect(read({ ...named, ...defaults })).toEqual(read(named))
   })
 })

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
+import { bundles, changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../given/catalog.ts'
 
 test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
@@ -23,11 +21,4 @@ test('no kind is called read, which is the name of a right', () => {
 
 test('a bundle is a kind of change, and so are its parts', () => {
   for (const kind of [...bundles].flat()) expect(changeKinds).toContain(kind)
-})
-
-test('.env.example names every kind that NO_APPROVAL can name, in the order in which errors list them', () => {
-  const example = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8')
-  expect(example).toContain(
-    `separated by commas: ${changeKinds.filter((kind) => !bundles.has(kind) && !neverExempt.includes(kind)).join(', ')}.`,
-  )
 })

@@ -17,8 +17,8 @@ const near = { distance: 3, atMost: 20 }
 
 const large = /^test\/(attacks|faults|image|journeys|model|page|start\.|manifest)|\.long\.test\.ts$/
 
-/** The page repeats the table of steps. Its test would notice every change of the table, and none that is wrong. */
-const pageOfSteps = 'test/record/request-states-page.test.ts'
+/** The pages repeat declarations. Their test would notice every change of these, and none that is wrong. */
+const generatedPages = 'test/docs/generated.test.ts'
 
 interface SampledMutant extends Mutant {
   file: string
@@ -104,7 +104,7 @@ function testsOf({ file, topic }: SampledMutant): [near: string[], large: string
     last = last.flatMap((imported) => importersOf.get(imported) ?? []).filter((importer) => !reached.has(importer))
     for (const importer of last) reached.add(importer)
   }
-  const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !large.test(path) && path !== pageOfSteps)
+  const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !large.test(path) && path !== generatedPages)
   return [tests.filter((path) => !chosenTests.includes(path)).slice(0, near.atMost), chosenTests]
 }
 

@@ -69,8 +69,8 @@ describe('the log', () => {
     const plain = shown.map((line) => line.replace(/\u001b\[\d+m/g, '').replace(/^\[\S+\] /, ''))
     expect(plain.slice(0, 3).join('')).toMatchInlineSnapshot(`
       "INFO: Lockkeeper is starting {"role":"all","opsPort":9090}
-      WARN: The key is rejected. {"code":"api-key-rejected","fix":"Give the key the right, or replace it."}
-      ERROR: Work failed: TypeError: broken {"code":"job-failed","fix":"Look at error."}
+      WARN: The key is rejected. {"code":"api-key-rejected","fix":"Give the key the right, or set another INFRA_API_KEY and restart all processes."}
+      ERROR: Work failed: TypeError: broken {"code":"job-failed","fix":"Look at error. NOPERM: correct the Redis user (docs/redis.md)."}
       "
     `)
     expect(plain[3]).toMatch(/^FATAL: A defect ended the process: TypeError: broken\n\s+at /)
@@ -101,7 +101,7 @@ describe('the log', () => {
     const error = make()
 
     log.error({ code: 'job-failed', error }, 'failed')
-    log.error({ code: 'job-failed', err: error, list: [error], nested: { error } }, 'failed')
+    log.error({ code: 'job-failed', ...{ err: error, list: [error], nested: { error } } }, 'failed')
     slackLogger(log, createRepeatedLines(log)).error('failed', error, { body: token })
 
     expect(lines).toHaveLength(3)
@@ -146,15 +146,15 @@ describe('the log', () => {
     const { log, lines } = logInto()
     const secret = new Secret(password)
 
-    log.info({ secret, list: [secret], nested: { secret }, map: new Map([['key', secret]]) }, `${secret}`)
+    log.info({ problem: secret, members: [secret], from: { secret }, why: new Map([['key', secret]]) }, `${secret}`)
 
     expect(lines[0]).not.toContain(password)
     expect(inspect(secret)).toBe('[redacted]')
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      secret: '[redacted]',
-      list: ['[redacted]'],
-      nested: '[object]',
-      map: '[object]',
+      problem: '[redacted]',
+      members: ['[redacted]'],
+      from: '[object]',
+      why: '[object]',
       msg: '[redacted]',
     })
   })
@@ -162,11 +162,11 @@ describe('the log', () => {
   it('redacts tokens and passwords that reached the log by mistake', () => {
     const { log, lines } = logInto()
 
-    log.info({ url: `redis://default:${password}@redis.internal:6379/0`, xoxb: 'xoxb-203-113-abc' }, 'using xapp-1-A0LOCKKEEP-99 now')
+    log.info({ problem: `redis://default:${password}@redis.internal:6379/0`, why: 'xoxb-203-113-abc' }, 'using xapp-1-A0LOCKKEEP-99 now')
 
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      url: 'redis://[redacted]@redis.internal:6379/0',
-      xoxb: '[redacted]',
+      problem: 'redis://[redacted]@redis.internal:6379/0',
+      why: '[redacted]',
       msg: 'using [redacted] now',
     })
   })

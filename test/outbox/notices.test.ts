@@ -36,7 +36,7 @@ describe('the operators', () => {
     await one.settle()
 
     expect(one.texts).toEqual([
-      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#record-changed|record-changed>.',
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/errors.md#record-changed|record-changed>.',
     ])
     expect(one.fields).toEqual([{ code: 'record-changed', requestId: 'b7e2' }])
   })
@@ -147,7 +147,7 @@ describe('a notice of a process that died', () => {
     for (let time = 0; time < 2; time += 1) await next.sweep()
 
     expect(next.texts).toEqual([
-      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/alerts-and-errors.md#redis-unsafe|redis-unsafe>.',
+      'Look at this. More: <https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/errors.md#redis-unsafe|redis-unsafe>.',
     ])
     expect(next.found).toMatchObject([{ key: 'notice/redis-unsafe:x' }, { key: 'notice/redis-unsafe:x', wantsAll: true }])
     expect(await isOwed(shared)).toBe(false)

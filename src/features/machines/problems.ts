@@ -26,24 +26,35 @@ export async function problemOf(app: App, thrown: unknown, called?: Caller & { t
 
 const laterS = 60
 
-/** Of refusals that are no denial (403), and for which the machine cannot simply send something else (422). */
-const statusOf: Record<string, number> = {
+const ofRefusals = {
   ...{ 'unknown-request': 404, 'too-many': 429 },
   ...{ locked: 409, 'too-late': 409, 'idempotency-key-used': 409 },
   ...{ 'account-slow': 503, 'person-unknown': 503, 'channel-unknown': 503, 'group-unknown': 503, 'project-unknown': 503 },
 } satisfies Partial<Record<RefusalCode, number>>
 
+/** The HTTP status of each code of a problem. Of all other refusals, a denial has 403, and what the machine can send differently 422. */
+export const statuses = {
+  ...{ invalid: 400, 'wrong-token': 401, 'from-a-browser': 403, 'not-found': 404, 'wrong-method': 405, 'too-large': 413, 'no-json': 415 },
+  ...{ unexpected: 500, 'account-refused': 502, 'account-away': 503, 'account-limit': 503, 'redis-away': 503 },
+  ...ofRefusals,
+}
+
 function kindOfProblem(error: unknown): Omit<Problem, 'detail'> {
   if (error instanceof UserError) {
     const { code } = error
-    const status = statusOf[code] ?? (denialCodes.has(code) ? 403 : 422)
+    const ofCode: Record<string, number> = ofRefusals
+    const status = ofCode[code] ?? (denialCodes.has(code) ? 403 : 422)
     const inMs = (error instanceof Refusal ? (error.retryAt ?? 0) : 0) - Date.now()
     const retryAfter = status === 503 && inMs < 0 ? laterS : Math.max(1, Math.ceil(inMs / 1_000))
     return status === 429 || status === 503 ? { status, code, retryAfter } : { status, code }
   }
-  if (error instanceof StoreUnavailableError) return { status: 503, code: 'redis-away', retryAfter: laterS }
-  if (error instanceof AccountLimitError) return { status: 503, code: 'account-limit', retryAfter: Math.ceil(error.waitMs / 1_000) }
-  if (isUnanswered(error)) return { status: 503, code: 'account-away', retryAfter: laterS }
-  if (error instanceof ApiError || error instanceof ApiContractError) return { status: 502, code: 'account-refused' }
-  return { status: 500, code: 'unexpected' }
+  if (error instanceof StoreUnavailableError) return problem('redis-away', laterS)
+  if (error instanceof AccountLimitError) return problem('account-limit', Math.ceil(error.waitMs / 1_000))
+  if (isUnanswered(error)) return problem('account-away', laterS)
+  if (error instanceof ApiError || error instanceof ApiContractError) return problem('account-refused')
+  return problem('unexpected')
+}
+
+function problem(code: keyof typeof statuses, retryAfter?: number): Omit<Problem, 'detail'> {
+  return { status: statuses[code], code, retryAfter }
 }

@@ -10,7 +10,7 @@ import { listOperations } from './list-operations.ts'
 import { answerMcp } from './mcp.ts'
 import { openApi } from './open-api.ts'
 import { type Caller, countCall, inLaneOf, type Operation, withoutEmpty } from './operations.ts'
-import { type Problem, problemOf } from './problems.ts'
+import { type Problem, problemOf, statuses } from './problems.ts'
 import { requestOperations } from './request-operations.ts'
 
 const mostBytes = 65_536
@@ -31,13 +31,14 @@ function problem({ status, code, detail, retryAfter }: Problem, more: Partial<An
   return { ...more, status, headers, body: { type: 'about:blank', title: STATUS_CODES[status], status, detail, code } }
 }
 
-const wrong = (status: number, code: string, detail: string, more?: Partial<Answer>) => problem({ status, code, detail }, more)
+const wrong = (code: keyof typeof statuses, detail: string, more?: Partial<Answer>) =>
+  problem({ status: statuses[code], code, detail }, more)
 
 /** For each machine, and together for those who have shown no token. */
 const mostConnections = 50
 
 const openApiPath = '/v1/openapi.json'
-const nothingHere = wrong(404, 'not-found', `There is nothing at this address. ${openApiPath} describes this API.`)
+const nothingHere = wrong('not-found', `There is nothing at this address. ${openApiPath} describes this API.`)
 
 /** The HTTP API of machines, and their MCP server. The token is checked before the body is read. */
 export function createMachineReceiver(app: App, { host, port, tokens }: NonNullable<App['config']['machines']>) {
@@ -73,16 +74,16 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     const { searchParams } = url
     const pathname = url.pathname.replace(/\/+$/, '')
     if (headers.origin !== undefined)
-      return wrong(403, 'from-a-browser', 'This API is not for browsers: send no Origin header.', { refused: 'from a browser' })
+      return wrong('from-a-browser', 'This API is not for browsers: send no Origin header.', { refused: 'from a browser' })
     // Clients of MCP look for OAuth there. Any other answer than 404 makes them start it.
     if (!/^\/(v1\/.|mcp$)/.test(pathname)) return nothingHere
     const owner = ownerOf(request)
     if (owner === undefined) {
       const more = { headers: { 'www-authenticate': 'Bearer' }, refused: 'wrong token' } as const
-      return wrong(401, 'wrong-token', 'Send the token of a machine that the policy names: Authorization: Bearer <token>.', more)
+      return wrong('wrong-token', 'Send the token of a machine that the policy names: Authorization: Bearer <token>.', more)
     }
     if (!trust(owner))
-      return wrong(429, 'too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, {
+      return wrong('too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, {
         refused: 'too many',
       })
     if (pathname === openApiPath && method === 'GET') return { status: 200, body: document }
@@ -102,7 +103,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
     if (own.length === 0) return nothingHere
     if (matching.length === 0) {
       const allow = [...new Set(own.map(({ operation }) => operation.method))].join(', ')
-      return wrong(405, 'wrong-method', `This address takes ${allow}.`, { headers: { allow } })
+      return wrong('wrong-method', `This address takes ${allow}.`, { headers: { allow } })
     }
     const body = method === 'POST' ? await jsonOf(request) : { json: {} }
     if (!body?.json) return body?.problem
@@ -141,7 +142,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
 
   async function jsonOf(request: IncomingMessage): Promise<{ json?: Record<string, unknown>; problem?: Answer } | undefined> {
     if (!/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
-      return { problem: wrong(415, 'no-json', 'Send the body as application/json.') }
+      return { problem: wrong('no-json', 'Send the body as application/json.') }
     const read = await textOf(request)
     if (read?.text === undefined) return read
     const json = z.record(z.string(), z.unknown()).safeParse(parseJson(read.text))
@@ -149,7 +150,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
   }
 
   async function textOf(request: IncomingMessage): Promise<{ text?: string; problem?: Answer } | undefined> {
-    const tooLarge = wrong(413, 'too-large', 'A body has at most 64 kB.', { refused: 'too large', headers: { connection: 'close' } })
+    const tooLarge = wrong('too-large', 'A body has at most 64 kB.', { refused: 'too large', headers: { connection: 'close' } })
     if (Number(request.headers['content-length'] ?? 0) > mostBytes) return { problem: tooLarge }
     const reading = await readBody(request)
     if (reading.is === 'not-sent') return undefined
@@ -187,7 +188,7 @@ function idIn(template: string, path: string): string | undefined {
 }
 
 function invalid(lines: string[]): Answer {
-  return wrong(400, 'invalid', `Nothing was done, because the request is not valid. ${lines.join('. ')}.`.replaceAll('..', '.'))
+  return wrong('invalid', `Nothing was done, because the request is not valid. ${lines.join('. ')}.`.replaceAll('..', '.'))
 }
 
 function linesOf(error: z.ZodError | undefined): string[] {
