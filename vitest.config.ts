@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -52,13 +51,13 @@ export default defineConfig(({ mode }) => ({
     snapshotSerializers: ['test/no-break-spaces.ts'],
     // Only a test that hangs takes so long, also on a machine that does other work.
     testTimeout: mode === 'faults' ? 240_000 : 60_000,
-    hookTimeout: 60_000,
+    hookTimeout: mode === 'faults' ? 240_000 : 60_000,
     // A busy machine makes tests slow, and never red.
     expect: { poll: { timeout: 20_000 } },
     // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
     retry: mode in suites ? 0 : 1,
     // Most tests wait for a clock, or for something to go wrong long enough, most of the time. Those of faults run processes of their own.
-    maxWorkers: mode === 'faults' ? Math.min(3, Math.max(2, availableParallelism())) : 8,
+    maxWorkers: mode === 'faults' ? 5 : 8,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     // Node removes the types itself, as it does for the bot. It costs less than a second transformation.
