@@ -5,19 +5,18 @@ import type { Handlers } from '../bolt/read-interactions.ts'
 import { pageButtons } from '../bolt/router.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { approveCallbackId, breakGlassCallbackId, cardButtons, moreOnHome, refreshHome, rejectCallbackId } from '../messages/button-ids.ts'
+import { cardButtons, moreOnHome, refreshHome } from '../messages/button-ids.ts'
 import { gate } from '../rights/authorize.ts'
 import { may, reasonTerms } from '../rights/judge.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
-import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
 import type { Home } from './home.ts'
-import { openReject, press, submitApprove, submitBreakGlass, submitReject } from './request-buttons.ts'
+import { requestButtons } from './request-buttons.ts'
 
 export interface FeatureHandlers {
   commands: Command[]
@@ -36,7 +35,7 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const ofRequests = requestHandlers(app, home, Object.assign({}, ...features.map(({ forms }) => forms)))
+  const ofRequests = requestButtons(app, home)
   return {
     commands,
     clicks: Object.assign(
@@ -47,6 +46,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
       pageButtons(app, commands),
       openers.clicks,
       ofRequests.clicks,
+      againButtons(app, Object.assign({}, ...features.map(({ forms }) => forms))),
       itemButtons(app, features),
       ...features.map(({ clicks }) => clicks),
     ),
@@ -76,33 +76,12 @@ function thenShowHome(app: App, home: Home, submissions: InteractionHandlers['su
   return Object.fromEntries(entries)
 }
 
-/** The buttons of request messages and their forms, for every kind of change. The Home tab has the same buttons. */
-export function requestHandlers(
-  app: App,
-  home: Pick<Home, 'show'>,
-  forms: Record<ChangeKind, ChangeForms>,
-): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
-  const pressed = (click: Click) => press(app, home, click, runAlone)
+/** The buttons that open the form of a kind again, filled from a request. */
+function againButtons(app: App, forms: Record<ChangeKind, ChangeForms>): InteractionHandlers['clicks'] {
   return {
-    clicks: {
-      [cardButtons.approve]: pressed,
-      [cardButtons.reject]: openReject(app),
-      [cardButtons.withdraw]: pressed,
-      [cardButtons.handOver]: pressed,
-      [cardButtons.again]: formAgain(app, forms, fillAgain),
-      [cardButtons.reverse]: formAgain(app, forms, fillReverse),
-      [cardButtons.retry]: formAgain(app, forms, fillRetry),
-      [cardButtons.details]: pressed,
-      [cardButtons.startNow]: pressed,
-      [cardButtons.stopTracking]: pressed,
-      [cardButtons.trackAgain]: pressed,
-    },
-    submissions: {
-      [rejectCallbackId]: (submission) => submitReject(app, submission),
-      [approveCallbackId]: (submission) => submitApprove(app, submission),
-      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
-    },
+    [cardButtons.again]: formAgain(app, forms, fillAgain),
+    [cardButtons.reverse]: formAgain(app, forms, fillReverse),
+    [cardButtons.retry]: formAgain(app, forms, fillRetry),
   }
 }
 

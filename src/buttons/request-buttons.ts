@@ -20,60 +20,69 @@ import { refuse } from '../rights/authorize.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
-import type { Answer, Click, FormHandler, Submission, SubmissionAnswer } from '../slack/interactions.ts'
-import type { createOneAtATime } from '../slack/one-at-a-time.ts'
+import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { checkboxes, radioButtons } from '../slack/pickers.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Home } from './home.ts'
 
-/** Does what a button says that opens no form. After a click on the Home tab, the tab is shown again. */
-export async function press(
-  app: App,
-  home: Pick<Home, 'show'>,
-  click: Click,
-  runAlone: ReturnType<typeof createOneAtATime>,
-): Promise<void> {
-  const { origin, answer, triggerId, value, actionId } = click
+/** The buttons of request messages that need no form of a kind, and the forms of a decision. The Home tab has the same buttons. */
+export function requestButtons(app: App, home: Pick<Home, 'show'>): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
+  const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
+
+  /** After a click on the Home tab, the tab is shown again. */
+  const pressed = (press: (click: Click) => Promise<unknown>) => async (click: Click) => {
+    try {
+      await press(click)
+    } finally {
+      if (click.onHome) await home.show(click.origin)
+    }
+  }
+
+  const onRequest = (press: (request: Request, click: Click) => Promise<unknown>) =>
+    pressed(async (click) => press(await requestOfClick(app, click), click))
+
+  return {
+    clicks: {
+      [cardButtons.approve]: pressed((click) => pressApprove(app, click)),
+      [cardButtons.reject]: openReject(app),
+      [cardButtons.withdraw]: onRequest((request, { origin, answer }) => withdraw(app, request, origin, answer.elsewhere)),
+      // Each press reads the account and takes a turn of its writes before one of them takes the step.
+      [cardButtons.handOver]: onRequest((request, click) =>
+        runAlone(`${request.id} ${click.origin.userId}`, () => handOver(app, request, click)),
+      ),
+      [cardButtons.startNow]: onRequest((request, { origin, answer }) => startNow(app, request, origin, answer.elsewhere)),
+      [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
+      [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
+      [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
+    },
+    submissions: {
+      [rejectCallbackId]: (submission) => submitReject(app, submission),
+      [approveCallbackId]: (submission) => submitApprove(app, submission),
+      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
+    },
+  }
+}
+
+/** Approves, or opens a form: in an emergency of the requester, who approves it alone with a reason, and where something would hold the request. */
+async function pressApprove(app: App, click: Click): Promise<void> {
+  const { origin, answer, triggerId, value } = click
   let isSent = false
   const onSend = () => {
     isSent = true
   }
   try {
     const request = await requestOfClick(app, click)
-    switch (actionId) {
-      case cardButtons.approve: {
-        // In an emergency, its requester approves it alone, with a reason.
-        if (origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass) {
-          await mayDecide(app, request, origin, 'break-glass')
-          const form = await emergencyForm(app, request)
-          return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
-        }
-        const form = await approveForm(app, request, origin)
-        if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
-        const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
-        if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
-        return
-      }
-      case cardButtons.withdraw:
-        return await withdraw(app, request, origin, answer.elsewhere)
-      case cardButtons.handOver:
-        // Each press reads the account and takes a turn of its writes before one of them takes the step.
-        return await runAlone(`${request.id} ${origin.userId}`, () => handOver(app, request, click))
-      case cardButtons.startNow:
-        return await startNow(app, request, origin, answer.elsewhere)
-      case cardButtons.stopTracking:
-        return await stopTracking(app, request, origin, answer.elsewhere)
-      case cardButtons.trackAgain:
-        return await trackAgain(app, request, origin, answer.elsewhere)
-      case cardButtons.details:
-        return await answer.ephemeral(renderDetails(app, request), { isWhole: true })
-    }
+    const isEmergency = origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass
+    if (isEmergency) await mayDecide(app, request, origin, 'break-glass')
+    const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, origin)
+    if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+    const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
+    if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
   } catch (error) {
-    const isUndone = error instanceof StoreUnavailableError && actionId === cardButtons.approve && !isSent
+    const isUndone = error instanceof StoreUnavailableError && !isSent
     throw isUndone ? new StoreUnavailableError(error.message, error.code, notApproved) : error
-  } finally {
-    if (click.onHome) await home.show(origin)
   }
 }
 
@@ -117,7 +126,7 @@ async function requireRequest(app: App, { value, origin, answer, at }: Pressed, 
 }
 
 /** *Reject* opens the form that asks for the reason. */
-export function openReject(app: App): FormHandler<Click> {
+function openReject(app: App): FormHandler<Click> {
   return {
     form: async (click) => {
       const request = await requestOfClick(app, click)
@@ -129,7 +138,7 @@ export function openReject(app: App): FormHandler<Click> {
   }
 }
 
-export async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
+async function submitReject(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Enter a reason, so that the requester knows what to do.`
   const { request, reason, problem, again } = await readDecision(app, submission, async () => rejectForm, missing)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
@@ -138,7 +147,7 @@ export async function submitReject(app: App, submission: Submission): Promise<Su
 }
 
 /** The form in which an approver learns, before they approve, what would hold the request. Undefined where nothing would. */
-export async function approveForm(app: App, request: Request, origin: Origin): Promise<typeof rejectForm | undefined> {
+async function approveForm(app: App, request: Request, origin: Origin): Promise<typeof rejectForm | undefined> {
   // What is refused is refused without a form.
   if (request.state !== 'waiting' || request.approvals.some(({ by }) => by === origin.userId)) return undefined
   const { held } = await holdsIfApproved(app, request)
@@ -155,7 +164,7 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<t
   return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
 }
 
-export async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
+async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
   const whole = mrkdwn`Say in a sentence why this can't wait. The channel reads it.`
   const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole)
@@ -170,7 +179,7 @@ export async function submitApprove(app: App, submission: Submission): Promise<S
   }
 }
 
-export async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
+async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const missing = mrkdwn`Say why this can't wait for an approver.`
   const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, missing)
   const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
@@ -181,7 +190,7 @@ export async function submitBreakGlass(app: App, submission: Submission): Promis
 }
 
 /** Returns the form of an emergency approval, which says what the approval passes now. */
-export async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
+async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
   const { passed } = await holdsIfApproved(app, request)
   const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
   return (...shown) => breakGlassForm(passes, ...shown)

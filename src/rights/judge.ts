@@ -81,7 +81,7 @@ export async function may(app: Judging, origin: Origin, needs: Need[]): Promise<
 }
 
 /**
- * Whether somebody may do something. No other code decides that. `fresh`: something is allowed by it, so Slack is read again unless it was read just
+ * Whether somebody may do something. Everything asks here, and the rulings are in `approval.ts`. `fresh`: something is allowed by it, so Slack is read again unless it was read just
  * now.
  */
 export async function judge(app: Judging, origin: Origin, intent: Intent, fresh = false): Promise<Ruling> {

@@ -204,7 +204,7 @@ test('somebody with write access to Redis cannot put an approval into the audit 
   await ada.command('/infra audit approve', { channel: ops })
 
   const shown = await untilShown(slack, people.ada, /Audit: 1 result/)
-  expect(shown.text).toMatch(/\*Unverified \(1 of 1 entries: it isn't signed\): Approved.* {2}· {2}Unverified {2}·/)
+  expect(shown.text).toMatch(/\*Unverified \(1 of 1 entries: it isn't signed\): Approved.*\nOutcome: Unverified {2}·/)
 })
 
 describe('somebody with write access to Redis cannot make an approval count for more', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditNote } from '../../src/audit/chain.ts'
-import { requestHandlers } from '../../src/buttons/handlers.ts'
+import { requestButtons } from '../../src/buttons/request-buttons.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
@@ -45,7 +45,7 @@ function startButtons(broken: Partial<Store> = {}) {
     judging(policy, {}, async (note) => void noted.push(note)),
   )
   const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestHandlers(app, home, {})
+  const buttons = requestButtons(app, home)
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)
