@@ -18,7 +18,7 @@ export async function openBrowser() {
 
   async function newPage(options: BrowserContextOptions): Promise<Page> {
     const context = await browser.newContext({ viewport: desktop, colorScheme: 'light', locale: 'en-GB', ...options })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(30_000)
     const page = await context.newPage()
     page.on('pageerror', (error) => troubles.push(error.stack ?? error.message))
     page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
