@@ -3,10 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, the
- * commands of the docs are run, every feature is deleted and the rest compiled, or newcomers are followed over the sandbox's page:
- * `npm run test:faults`.
+ * commands of the docs are run, every feature is deleted and the rest compiled, everybody tries everything, or newcomers are followed over
+ * the sandbox's page: `npm run test:faults`.
  */
-const long = ['test/*.long.test.ts', 'test/{faults,attacks,deploy,docs,features,page}/**/*.long.test.ts']
+const long = ['test/*.long.test.ts', 'test/{faults,attacks,deploy,docs,features,journeys,page}/**/*.long.test.ts']
 
 /** Random clicks, compared with a model. */
 const model = 'test/model/**/*.test.ts'
@@ -31,7 +31,7 @@ const first = /test\/(deploy\/setup|sandbox\/breakages|bench\/bench|journeys\/(g
 const rank = ({ moduleId }: TestSpecification) => (first.test(moduleId) ? 2 : Number(longest.test(moduleId)))
 
 /** These keep more than one processor busy. Side by side they starve each other, so they are begun far apart. */
-const busiest = /\/(chaos|garbage|ablations\.long|soak\.long|docs\/commands\.long)\.test|test\/model\//
+const busiest = /\/(chaos\.long|garbage\.long|ablations\.long|soak\.long|docs\/commands\.long)\.test|test\/model\//
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

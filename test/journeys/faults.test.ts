@@ -1,17 +1,62 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { approveMove, general, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import {
+  approveMove,
+  general,
+  ops,
+  patchesOf,
+  people,
+  requestMove,
+  shareWorld,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+} from './world.ts'
 
-describe('a write without a usable answer', () => {
-  test.each(['drop-after', 'html', 'truncate'] as const)('is resolved by reading: %s', async (kind) => {
-    const world = await startWorld()
+describe('one after the other in one world,', () => {
+  // Each moves another Elastic IP.
+  const current = shareWorld()
+
+  test.each([
+    ['drop-after', 0],
+    ['html', 1],
+    ['truncate', 2],
+  ] as const)('a write without a usable answer is resolved by reading: %s', async (kind, skip) => {
+    const world = current()
+    const before = patchesOf(world).length
     const fault = world.accountApi.faults.add({ method: 'PATCH', path: /elastic_ips/, times: 1, kind })
-    const { card } = await approveMove(world)
+    const { card } = await approveMove(world, { skip })
 
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(fault.fired).toBe(1)
-    expect(patchesOf(world)).toHaveLength(1)
+    expect(patchesOf(world)).toHaveLength(before + 1)
+  })
+
+  test('Slack loses the answer to a report: the bot searches for it and does not post it twice', async () => {
+    const world = current()
+    const before = world.slack.calls('conversations.replies').length
+    const fault = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: (args) => args.thread_ts !== undefined })
+    const { card } = await approveMove(world, { skip: 3 })
+
+    await untilReport(world.slack, card.ts, /Done/)
+    await world.slack.until(() => world.slack.calls('conversations.replies').length > before)
+
+    expect(fault.fired).toBe(1)
+    expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
+  })
+
+  test('a request is voided, and the difference is shown, because the account changed after its card was posted', async () => {
+    const world = current()
+    const before = patchesOf(world).length
+    const { elasticIp, card } = await requestMove(world, { skip: 4 })
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
+
+    await world.ben.click(card, 'Approve')
+
+    await untilReport(world.slack, card.ts, /\*Canceled:.* is on .* now\./)
+    expect(patchesOf(world)).toHaveLength(before)
   })
 })
 
@@ -47,17 +92,6 @@ describe('a request that does not succeed', () => {
 
     await untilReport(world.slack, card.ts, /Superseded/)
     expect(patchesOf(world)).toHaveLength(1)
-  })
-
-  test('because the account changed after the card was posted is voided, and the difference is shown', async () => {
-    const world = await startWorld()
-    const { elasticIp, card } = await requestMove(world)
-    world.accountApi.world.moveBehindOurBack(elasticIp.id, world.accountApi.world.third(elasticIp.id).id)
-
-    await world.ben.click(card, 'Approve')
-
-    await untilReport(world.slack, card.ts, /\*Canceled:.* is on .* now\./)
-    expect(patchesOf(world)).toEqual([])
   })
 
   test('in time is reported as late with the status that was read, and its end is reported too', async () => {
@@ -110,18 +144,6 @@ describe('a service that the bot needs is away', () => {
     await untilCard(world.slack, /\*Moving\*/)
 
     expect(world.slack.ephemerals(people.ben)).toEqual([])
-  })
-
-  test('Slack loses the answer to a report: the bot searches for it and does not post it twice', async () => {
-    const world = await startWorld()
-    const fault = world.slack.faults.add({ method: 'chat.postMessage', kind: 'drop-after', when: (args) => args.thread_ts !== undefined })
-    const { card } = await approveMove(world)
-
-    await untilReport(world.slack, card.ts, /Done/)
-    await world.slack.until(() => world.slack.calls('conversations.replies').length > 0)
-
-    expect(fault.fired).toBe(1)
-    expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
   })
 })
 

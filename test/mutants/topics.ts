@@ -61,7 +61,7 @@ export const topics: Record<string, Topic> = {
   },
   budget: {
     files: ['src/account/budget.ts', 'src/account/lua/take-turn.lua'],
-    tests: ['test/faults/account-api.test.ts', 'test/journeys/limits.test.ts'],
+    tests: ['test/faults/account-api.test.ts', 'test/journeys/{limits,limits.long}.test.ts'],
   },
 }
 

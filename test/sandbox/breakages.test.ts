@@ -10,8 +10,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => sandbox?.close())
 afterEach(async () => {
-  // Some switches restart the bot, so only those are turned off that are on.
-  for (const { id, isOn } of (await breakages()).breakages) if (isOn) await use({ id, on: false })
+  // This one restarts the bot, and goes off when everything starts over.
+  for (const { id, isOn } of (await breakages()).breakages) if (isOn && id !== 'two-approvals') await use({ id, on: false })
 })
 
 interface Answer {
@@ -64,7 +64,7 @@ test('somebody moves the address of the newest open request, and after its appro
   expect((await use({ id: 'moved-meanwhile' })).said).toBe('No open request moves an address. Request a move or an evacuation first.')
 })
 
-test('two hours later a window is open and a freeze is over, so that what they held is done; and twice two hours later an open request has expired', async () => {
+test('two hours later a window is open and a freeze is over, so that what they held is done; and after two more skips at once an open request has expired', async () => {
   const { slack, accountApi } = sandbox
   // Two hours later, it ended ten minutes ago. What is not started within half an hour after its end is missed.
   await slack.as(ben).command('/infra freeze for 110m because something looks wrong', { channel: ops })
@@ -83,17 +83,13 @@ test('two hours later a window is open and a freeze is over, so that what they h
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
   await slack.until(() => slack.thread(ops, undecided.card.ts).some(({ text }) => /” needs approval/.test(text)))
 
-  await use({ id: 'hours-later' })
-  await slack.until(() => /expired/i.test(textOf(undecided.card)))
-  expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. No request was open.')
-}, 180_000)
-
-test('of two skips at once, each lets two hours pass, and Lockkeeper runs after both', async () => {
+  // Two at once must not end each other's bot.
   const skips = await Promise.all([use({ id: 'hours-later' }), use({ id: 'hours-later' })])
-
-  expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(/^It is 2 hours later\./)))
-  expect(await sandbox.slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
-}, 60_000)
+  const words = /^It is 2 hours later\. (No request was open|Open requests that are older now: 1)\.$/
+  expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(words)))
+  await slack.until(() => /expired/i.test(textOf(undecided.card)))
+  expect(await slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
+}, 180_000)
 
 test('thirty days later a key has ended, and another one is called for', async () => {
   const { slack, accountApi } = sandbox
@@ -208,6 +204,7 @@ test('everything starts over at the same addresses', async () => {
   await expect.poll(() => sandbox.slack !== slack, { timeout: 120_000 }).toBe(true)
 
   expect(sandbox.url).toBe(url)
+  expect((await breakages()).breakages.filter(({ isOn }) => isOn)).toEqual([])
   expect(sandbox.machine).toEqual(machine)
   const answer = await fetch(`${machine.url}/v1/servers`, { headers: { authorization: `Bearer ${machine.token}` } })
   expect(answer.status).toBe(200)
