@@ -10,11 +10,12 @@ import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserErro
 import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { heldFrom, startWithinMs } from '../domain/starts.ts'
-import { heldWords, notConfirmed, nothingMade, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
+import { heldWords, notConfirmed, nothingMade, notReadBefore, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
 import { type CommonFinding, findingWords, tooLate, unappliedCause, unknownRequest, wordsOfFindings } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import { noteOf, type StepResult } from '../record/store.ts'
+import { guardStore } from '../redis/connect.ts'
 import { authorize } from '../rights/authorize.ts'
 import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
@@ -84,10 +85,18 @@ function requireTurn({ budget }: App, waitMs: number): void {
   if (waitMs > 0) throw new Refusal('account-limit', pressAgain({ kind: 'write', perMinute: budget.perMinute.write, waitMs }))
 }
 
+/** Each press reads the account at the cost of what is kept for writes, so one that could not read it makes this person's next ones wait. */
+const afterFailedPressMs = 10_000
+
 /** Repeats the preflight check. Voids the request if the account changed. Throws a UserError for the person who clicked. */
 async function readBeforeIssuing(app: App, request: Request, opened: Opened, click: Click): Promise<unknown> {
+  const { redis, keys } = app
+  const failedPress = keys.failedPress(click.origin.userId)
+  const waitMs = await guardStore(() => redis.pttl(failedPress))
+  if (waitMs > 0) throw new Refusal('account-away', notReadBefore(waitMs))
   const result = await repeatPreflight(app, opened)
   if (result.is === 'unchanged') return result.facts
+  if (result.is === 'unread' || result.is === 'refused') await guardStore(() => redis.set(failedPress, '1', 'PX', afterFailedPressMs))
   if (result.is === 'limited')
     throw new Refusal('account-limit', pressAgain({ kind: 'read', perMinute: app.budget.perMinute.read, waitMs: result.waitMs }))
   if (result.is === 'unread')

@@ -246,6 +246,10 @@ export function pressAgain(limit: AccountLimit): Mrkdwn {
   return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
 }
 
+export function notReadBefore(waitMs: number): Mrkdwn {
+  return mrkdwn`The account couldn't be read for your last press. Nothing was created. Press again in ${formatDuration(Math.max(1_000, waitMs))}.`
+}
+
 export interface LinkedRequest {
   id: string
   link?: string | undefined

@@ -81,6 +81,8 @@ export function createKeys(prefix: string) {
     signingKeyMark: `${tag}:signing-key-mark`,
     /** Never exists. Lockkeeper tries to set it only if it exists, to find out whether Redis takes writes. */
     writeProbe: `${tag}:write-probe`,
+    /** Exists for a while after a press of a person for which the account could not be read. */
+    failedPress: (userId: string) => `${tag}:failed-press:${userId}`,
     /** The process that looks for the secret that a request has issued, and retracts it. */
     retraction: (id: string) => `${tag}:retraction:${id}`,
     /** What the first call with an idempotency key sent, for 24 hours. `hash`: of the requester and the key. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import type { App } from '../../src/app.ts'
-import { AccountLimitError, ApiError, StoreUnavailableError } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Freeze } from '../../src/domain/policy.ts'
 import type { Request, RequestState } from '../../src/domain/request.ts'
 import { Secret } from '../../src/domain/signing.ts'
@@ -127,6 +127,7 @@ function approvedKey({
       queues: { wake: async () => {} },
       budget: { perMinute: { read: 60, write: 20 }, waitForWrite: async () => waitMs, takeWrite: async () => waitMs },
     },
+    { metrics: { failing: () => undefined } },
     judging({ rules: [ruleFor({ changes: ['key.create'], ...(endsNever ? { ends: { required: true } } : {}) })] }),
   )
 
@@ -248,6 +249,14 @@ test('a press while the reads of the account are spent names the limit, and chan
   const { press, taken } = approvedKey({ unread })
   await expect(press()).rejects.toThrow('The account allows 60 reads a minute. Press again in 40\u00a0s.')
   expect(taken).toEqual([])
+})
+
+test('presses one after the other while the account cannot be read cost one read, and none of the other keys of that person', async () => {
+  const unread = new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'unknown', problem: 'ECONNRESET' })
+  const { press, reads } = approvedKey({ unread })
+  await expect(press()).rejects.toThrow("The account API isn't responding. Nothing was created.")
+  await expect(press()).rejects.toThrow("The account couldn't be read for your last press. Nothing was created. Press again in 10\u00a0s.")
+  expect(reads).toEqual(['list'])
 })
 
 test('a key that the account API refuses because of its limit can be created with another press, and not without one', async () => {
