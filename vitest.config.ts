@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * commands of the docs are run, every feature is deleted and the rest compiled, everybody tries everything, or newcomers are followed over
  * the sandbox's page: `npm run test:faults`.
  */
-const long = ['test/*.long.test.ts', 'test/{faults,attacks,deploy,docs,features,journeys,page}/**/*.long.test.ts']
+const long = ['test/*.long.test.ts', 'test/{faults,attacks,bench,deploy,docs,features,journeys,page}/**/*.long.test.ts']
 
 /** Random clicks, compared with a model. */
 const model = 'test/model/**/*.test.ts'

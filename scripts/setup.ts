@@ -24,10 +24,12 @@ import {
   setAnswer,
   writeWhole,
 } from './setup/answers.ts'
-import * as checks from './setup/checks.ts'
 import { slackAppFor } from './setup/slack-app.ts'
 
 const root = join(import.meta.dirname, '..')
+
+/** They load most of the bot, so only once there is something to check. */
+let checks: typeof import('./setup/checks.ts')
 
 /** Ends the set-up. What it says was not printed yet. */
 class Stopped extends Error {
@@ -91,11 +93,13 @@ async function run([option, ...others]: string[]): Promise<void> {
   if (!isAsking) {
     const hasAnswers = existsSync(setup.envFile) || asked.some((name) => isGiven(setup, name))
     if (!hasAnswers) throw new Stopped('No .env here. Run npm run setup.')
+    checks = await import('./setup/checks.ts')
     return checkOnly(setup)
   }
 
   terminal.intro('Set up Lockkeeper')
   if (!hasTerminal) requireVariables(setup)
+  checks = await import('./setup/checks.ts')
   const { POLICY_FILE: policyFile = '', ...values } = setup.values
   const problem = checks.othersProblem(existsSync(resolve(folder, policyFile)) ? setup.values : values, asked)
   if (problem !== undefined) throw new Stopped(problem)

@@ -4,10 +4,17 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { botPrograms } from './sandbox/bot-process.ts'
+import { botProgram, botPrograms } from './sandbox/bot-process.ts'
 import { systemEnvironment } from './sandbox/programs.ts'
 import { endsWithUs } from './sandbox/watchdog.ts'
 import { environment, startProcess } from './start-process.ts'
+
+/** Throws for a file that no command of the bot runs. */
+function bundleOf(file: string): string {
+  const name = (['main', 'verify'] as const).find((each) => botPrograms[each] === file)
+  if (name === undefined) throw new Error(`${file} has no bundle`)
+  return botProgram(name)
+}
 
 describe('a start', () => {
   test('with a bad configuration fails with a line for every bad or missing variable, and no stack trace', async () => {
@@ -56,7 +63,7 @@ describe('a start', () => {
         .toReversed() ?? []
 
     const child = endsWithUs(
-      spawn(process.execPath, [...options.toReversed(), join(root, program)], {
+      spawn(process.execPath, [...options.toReversed(), bundleOf(join(root, program))], {
         cwd: directory,
         env: { INFRA_API_KEY: 'a'.repeat(36) },
       }),
@@ -71,9 +78,8 @@ describe('a start', () => {
   })
 
   test('with everything in place is logged, and SIGTERM ends the process', async () => {
-    const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
-    // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
-    const { child, exited, output } = await startProcess(env, { program: botPrograms.main })
+    const { env } = await environment()
+    const { child, exited, output } = await startProcess(env)
     await expect.poll(output, { timeout: 50_000 }).toContain('Lockkeeper is ready')
 
     child.kill('SIGTERM')
@@ -87,6 +93,7 @@ describe('a start', () => {
     // A link to each, because a developer may have a .env beside them.
     for (const name of ['package.json', 'node_modules', 'scripts', 'src'])
       await symlink(join(import.meta.dirname, '..', name), join(folder, name))
+    // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
     const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
     const npm = endsWithUs(spawn('npm', ['start'], { cwd: folder, env: { ...systemEnvironment(), ...env }, detached: true }))
     onTestFinished(() => void group('SIGKILL'))

@@ -6,7 +6,7 @@ import { connectTestRedis } from '../given/redis.ts'
 import { moveFacts, recordRequest } from '../given/request.ts'
 import { takeSteps } from '../given/take-steps.ts'
 
-const moves = 200
+const moves = 50
 
 /** What the audit says of a move: as much as the preflight check reads. */
 const facts = {

@@ -2,26 +2,26 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { createAudit } from '../../src/audit/audit.ts'
 import { chain, hashOf, signNote } from '../../src/audit/chain.ts'
 import { checkAudit } from '../../src/audit/verification.ts'
 import { auditSigning } from '../given/audit.ts'
 import { connectTestRedis } from '../given/redis.ts'
+import { botProgram } from '../sandbox/bot-process.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 
 type TestRedis = ReturnType<typeof connectTestRedis>
-
-const program = resolve(import.meta.dirname, '../../src/audit/verify.ts')
 
 const stateKey = 'a-key-for-tests-of-32-characters'
 
 const verify = (env: Record<string, string>, files: string[] = []) => checkAudit(env, files)
 
-/** Runs the program as `npm run audit:verify -- …` does. */
-function runProgram(env: Record<string, string>, files: string[] = []): Promise<{ exitCode: number; output: string }> {
+/** Runs the program as `npm run audit:verify` does. */
+function runProgram(env: Record<string, string>): Promise<{ exitCode: number; output: string }> {
   return new Promise((done) => {
-    execFile(process.execPath, [program, ...files], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
+    execFile(process.execPath, [botProgram('verify')], { env: { ...systemEnvironment(), ...env } }, (error, stdout, stderr) => {
       done({ exitCode: error ? Number(error.code) : 0, output: stdout + stderr })
     })
   })
@@ -408,11 +408,10 @@ test('an unreachable Redis, a wrong password and a missing variable are reported
 
   const sentence = (code: string) =>
     `Redis isn't responding at REDIS_URL (${code}). Check that it runs, that the address and password are correct, and that this machine can reach it.\n`
-  for (const [url, code] of [
-    [`redis://:hunter2@127.0.0.1:${port}`, 'ECONNREFUSED'],
-    [inject('redisUrl').replace('//', '//nobody:hunter2@'), 'WRONGPASS'],
-  ] as const)
-    expect(await runProgram({ REDIS_URL: url })).toEqual({ exitCode: 2, output: sentence(code) })
+  const away = await runProgram({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })
+  expect(away).toEqual({ exitCode: 2, output: sentence('ECONNREFUSED') })
+  const refused = await verify({ REDIS_URL: inject('redisUrl').replace('//', '//nobody:hunter2@') })
+  expect(refused).toEqual({ exitCode: 2, output: sentence('WRONGPASS') })
   const missing = await verify({})
   expect(missing).toMatchObject({ exitCode: 2 })
   expect(missing.output).toMatch(/^REDIS_URL is missing[^\n]*\n$/)

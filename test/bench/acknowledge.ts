@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { botProgram } from '../sandbox/bot-process.ts'
 import type { Acknowledged, Load } from './clients.ts'
 import {
   botEnvironment,
@@ -22,11 +23,11 @@ const base = 'Bolt `HTTPReceiver`, echo'
 /** The work for any command, before and after its acknowledgement. */
 const bot = 'Lockkeeper, with de-duplication and authorization'
 const programs = {
-  [base]: ['./servers.ts', 'bolt-echo'],
-  'the same, without its store of conversations': ['./servers.ts', 'bolt-echo-without-store'],
-  '`node:http` and HMAC': ['./servers.ts', 'bare-http'],
-  [bot]: ['./bot-without-answers.ts'],
-}
+  [base]: ['servers', 'bolt-echo'],
+  'the same, without its store of conversations': ['servers', 'bolt-echo-without-store'],
+  '`node:http` and HMAC': ['servers', 'bare-http'],
+  [bot]: ['bot-without-answers'],
+} as const
 type Variant = keyof typeof programs
 const variants = Object.keys(programs) as Variant[]
 
@@ -40,20 +41,20 @@ interface Figures extends Acknowledged {
 }
 
 export function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
-  const count = quick ? 200 : 1_000
+  const count = quick ? 20 : 1_000
   // Short rounds are close together, so that other work on the machine affects all variants alike.
   const shortRounds = quick ? rounds : 3 * rounds
   return withRedis(async (redis) => {
     const admin = new Redis(redis.url)
-    const outside = await startProgram('./servers.ts', 'port')
+    const outside = await startProgram(botProgram('servers'), 'port')
     const outsideUrl = `http://127.0.0.1:${JSON.parse(outside.line).port}`
     const generator = forkClient('load')
     const running = Object.fromEntries(await Promise.all(variants.map(async (variant) => [variant, await start(variant)])))
 
     function start(variant: Variant) {
-      const [file = '', ...args] = programs[variant]
+      const [name, ...args] = programs[variant]
       const env = botEnvironment({ outsideUrl, redisUrl: redis.url, prefix: `bench-${variants.indexOf(variant)}` })
-      return startProgram(file, variant === bot ? 'slackPort' : 'port', { args, env })
+      return startProgram(botProgram(name), variant === bot ? 'slackPort' : 'port', { args, env })
     }
 
     async function measure(variant: Variant): Promise<Figures> {
@@ -72,7 +73,7 @@ export function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
       }
     }
 
-    await interleave(variants, 3, measure)
+    if (!quick) await interleave(variants, 3, measure)
     const text = describe(await interleave(variants, shortRounds, measure), count)
     for (const variant of variants) running[variant].stop()
     generator.disconnect()

@@ -11,11 +11,12 @@ import { forViews } from '../messages/view-app.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type Effort, fixed, interleave, judged, median, ratio, table } from './measure.ts'
 
-const counts = ['100', '10000'] as const
+const sizes = ['few', 'many'] as const
 const most = 1.3
 
 export async function benchHome({ quick, rounds }: Effort): Promise<string> {
   const tabs = quick ? 5 : 200
+  const counts = quick ? { few: 10, many: 100 } : { few: 100, many: 10_000 }
   // The Redis process does not keep this process alive.
   const alive = setInterval(() => {}, 1_000)
   const server = await startRedis()
@@ -48,23 +49,23 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
   }
 
   try {
-    const openers = { 100: await openerWith(100), 10000: await openerWith(10_000) }
+    const openers = { few: await openerWith(counts.few), many: await openerWith(counts.many) }
 
-    async function measure(count: (typeof counts)[number]): Promise<number> {
+    async function measure(size: (typeof sizes)[number]): Promise<number> {
       const startedAt = performance.now()
-      for (let tab = 0; tab < tabs; tab += 1) await openers[count]()
+      for (let tab = 0; tab < tabs; tab += 1) await openers[size]()
       return (performance.now() - startedAt) / tabs
     }
 
-    await interleave(counts, 1, measure)
-    const figures = await interleave(counts, rounds, measure)
-    const rows = counts.map((count) => {
-      const times = ratio(figures[count], figures[100], (ms) => ms)
+    await interleave(sizes, 1, measure)
+    const figures = await interleave(sizes, rounds, measure)
+    const rows = sizes.map((size) => {
+      const times = ratio(figures[size], figures.few, (ms) => ms)
       return [
-        `${Number(count).toLocaleString('en')} ended requests`,
+        `${counts[size].toLocaleString('en')} ended requests`,
         fixed(times),
-        fixed(median(figures[count])),
-        ...judged(times, count === '100' ? undefined : most),
+        fixed(median(figures[size])),
+        ...judged(times, size === 'few' ? undefined : most),
       ]
     })
     return table(['a Home tab with', 'time', 'ms', 'target', ''], rows)

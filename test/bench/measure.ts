@@ -4,8 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { botProgram } from '../sandbox/bot-process.ts'
+import { systemEnvironment } from '../sandbox/programs.ts'
 import { findRedisServer, type Redis as StartedRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
 
@@ -16,7 +17,7 @@ export interface Effort {
 }
 
 export const full: Effort = { quick: false, rounds: 7 }
-export const quick: Effort = { quick: true, rounds: 2 }
+export const quick: Effort = { quick: true, rounds: 1 }
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -97,7 +98,7 @@ export function botEnvironment({ outsideUrl, redisUrl, prefix }: { outsideUrl: s
 interface ProgramOptions {
   args?: string[]
   nodeOptions?: string[]
-  /** The whole environment, except `PATH`. */
+  /** The whole environment, except what a system needs. */
   env?: Record<string, string>
 }
 
@@ -105,8 +106,8 @@ interface ProgramOptions {
 export async function startProgram(file: string, ready: string, { args = [], nodeOptions = [], env = {} }: ProgramOptions = {}) {
   const startedAt = performance.now()
   const child = endsWithUs(
-    spawn(process.execPath, [...nodeOptions, inBench(file), ...args], {
-      env: { ...env, PATH: process.env.PATH ?? '' },
+    spawn(process.execPath, [...nodeOptions, file, ...args], {
+      env: { ...systemEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     }),
   )
@@ -120,9 +121,7 @@ export async function startProgram(file: string, ready: string, { args = [], nod
   throw new Error(`${child.spawnargs.join(' ')} ended`)
 }
 
-export const forkClient = (...args: string[]) => fork(inBench('./clients.ts'), args, { execArgv: [] })
-
-const inBench = (file: string) => fileURLToPath(new URL(file, import.meta.url))
+export const forkClient = (...args: string[]) => fork(botProgram('clients'), args, { execArgv: [] })
 
 export async function withRedis<T>(run: (redis: StartedRedis) => Promise<T>): Promise<T> {
   // The Redis process does not keep this process alive.

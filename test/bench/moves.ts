@@ -9,7 +9,7 @@ import { signaturesOfBot, signedBy } from '../given/signatures.ts'
 import { takeSteps } from '../given/take-steps.ts'
 import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { botVariables } from '../sandbox/bot-process.ts'
+import { botProgram, botVariables } from '../sandbox/bot-process.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { watchReports } from './limits.ts'
 import { type Effort, fixed, judged, median, startProgram, table, withRedis } from './measure.ts'
@@ -73,7 +73,7 @@ async function measure({ count, firstEndMs, endingMs }: Moves, redisUrl: string)
   }
   const endsAt = new Map(elasticIps.map(({ address, move }) => [address, move?.endsAt ?? Number.NaN]))
   const reportedAfterMs = watchReports(slack, endsAt)
-  const bot = await startProgram(new URL('../../src/main.ts', import.meta.url).pathname, 'slackPort', { env: variables })
+  const bot = await startProgram(botProgram('main'), 'slackPort', { env: variables })
   const deadline = Date.now() + firstEndMs + endingMs + 60_000
   while (reportedAfterMs.length < count && Date.now() < deadline) await delay(200)
   // With a filter, the list is read once at the start, for what may have been lost.

@@ -1,3 +1,4 @@
+import { botProgram } from '../sandbox/bot-process.ts'
 import type { ReadsDone, ReadsWanted } from './clients.ts'
 import { type Effort, exchange, fixed, forkClient, interleave, judged, median, ratio, startProgram, table } from './measure.ts'
 
@@ -12,15 +13,15 @@ const lists = [
  * such lists before and does nothing else. Processes differ in speed with the same code, so there are twice as many rounds as elsewhere.
  */
 export async function benchTypedClient({ quick, rounds }: Effort): Promise<string> {
-  const answers = await startProgram('./servers.ts', 'port', { args: ['account-api'] })
+  const answers = await startProgram(botProgram('servers'), 'port', { args: ['account-api'] })
   const { port, page, plans } = JSON.parse(answers.line)
   const rows: string[][] = []
   for (const { kind, name, items, most } of lists) {
     const figures = await interleave(variants, quick ? rounds : 2 * rounds, async (variant) => {
       const reader = forkClient(variant, `http://127.0.0.1:${port}`)
       const read = (count: number) => exchange<ReadsDone>(reader, { kind, count } satisfies ReadsWanted)
-      await read(quick ? 2 : 150)
-      const done = await read(quick ? 2 : 100)
+      if (!quick) await read(150)
+      const done = await read(quick ? 1 : 100)
       reader.disconnect()
       if (done.items !== items) throw new Error(`${done.items} items were read, and not ${items}`)
       return done

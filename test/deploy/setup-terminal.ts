@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import { botProgram } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
 import { endChild, endsWithUs, temporaryFolder } from '../sandbox/watchdog.ts'
 
-const program = join(import.meta.dirname, '../../scripts/setup.ts')
+const program = botProgram('setup')
 
 export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', escape: '\x1b', up: '\x1b[A', down: '\x1b[B', ctrlD: '\x04', ctrlZ: '\x1a' }
 

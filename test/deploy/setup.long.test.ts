@@ -45,6 +45,7 @@ const answers = () => ({
 })
 
 const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+const posts = () => slack.calls('chat.postMessage').length
 
 function open(env: Record<string, string> = {}, options: { inShell?: boolean } = {}) {
   const terminal = openTerminal({ folder, env: { ...stage(), ...env }, ...options })
@@ -246,4 +247,56 @@ test('the set-up uses a policy.yml that is there, replaces none, and says what i
   expect(await terminal.ended()).toBe(130)
   expect(written().POLICY_FILE).toBe('policy.yml')
   expect(readFileSync(policy, 'utf8')).toBe(text)
+})
+
+test('the set-up keeps what is there, and posts nothing a second time', async () => {
+  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+  const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
+
+  const terminal = open()
+  await terminal.says('Enter keeps the answers that are already there.')
+  const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key with full access', 'Which Redis']
+  for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
+  await terminal.answer('Start Lockkeeper now?', 'n')
+  await terminal.says('Start Lockkeeper with npm start.')
+
+  expect(await terminal.ended()).toBe(0)
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
+  expect(posts()).toBe(before)
+  expect(terminal.output()).not.toContain('manifest_json')
+})
+
+test('the set-up changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
+  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+
+  const terminal = open({ PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' })
+  const address = `https://127.0.0.1:${await freePort()}`
+  await terminal.answer('How does Slack', `${keys.down}${enter}`)
+  await terminal.answer('Public address of Lockkeeper', `${address}${enter}`)
+  await terminal.says(`request_url: ${address}/slack/events`)
+  await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
+  await terminal.answer('Bot User', enter)
+  await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
+  const questions = ['Address of the account', 'Key with full access', 'Which Redis']
+  for (const question of questions) await terminal.answer(question, enter)
+  await terminal.says('APPROVERS must be the people who may approve')
+  await terminal.answer('Who may approve?', 'ada')
+  await terminal.later(tab)
+  await terminal.later(enter)
+  await terminal.says("Nobody can approve Ada Okafor's requests.")
+  for (const question of ['Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
+  await terminal.says('Unset APPROVERS in this shell')
+  await terminal.answer('Start Lockkeeper now?', enter)
+  await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
+  await terminal.says('press Retry')
+  expect(terminal.output()).not.toContain('not ready yet')
+  await terminal.says('Type /infra doctor in #ops')
+  expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
+  expect(written().SLACK_APP_TOKEN).toBeUndefined()
+
+  // A second run, while the first one's bot is there.
+  const again = await runSetup({ folder })
+  expect(again).toMatchObject({ code: 0, output: expect.stringContaining('Lockkeeper is running. Restart it') })
+  terminal.type(ctrlC)
+  expect(await terminal.ended()).toBe(0)
 })

@@ -8,15 +8,15 @@ import { parseEnv } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
+import * as checks from '../../scripts/setup/checks.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { freePort } from '../sandbox/programs.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
 import { slackManifest } from '../slack-manifest-schema.ts'
 import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
 
-const { enter, tab, up, down, ctrlC } = keys
+const { enter, tab, up, ctrlC } = keys
 
 let slack: Slack
 let accountApi: AccountApi
@@ -179,68 +179,13 @@ describe('npm run setup, in a terminal', () => {
 
     // The bot has signed what is in Redis with a key that only its .env had.
     rmSync(join(folder, '.env'))
-    const lost = { env: { ...stage(), ...answers() }, folder }
-    expect(await runSetup(lost)).toMatchObject({
+    const lost = { ...stage(), ...answers() }
+    expect(await runSetup({ env: lost, folder })).toMatchObject({
       code: 1,
       output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
     })
-    expect(await runSetup({ ...lost, args: ['--check'] })).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('signs with a key that this process does not have'),
-    })
+    expect(await wrongNow(lost)).toContain('signs with a key that this process does not have')
     expect(readdirSync(folder)).toEqual([])
-  }, 120_000)
-
-  test('keeps what is there, and posts nothing a second time', async () => {
-    expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
-    const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
-
-    const terminal = open()
-    await terminal.says('Enter keeps the answers that are already there.')
-    const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key with full access', 'Which Redis']
-    for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
-    await terminal.answer('Start Lockkeeper now?', 'n')
-    await terminal.says('Start Lockkeeper with npm start.')
-
-    expect(await terminal.ended()).toBe(0)
-    expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
-    expect(posts()).toBe(before)
-    expect(terminal.output()).not.toContain('manifest_json')
-  })
-
-  test('changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
-    expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
-
-    const terminal = open({ env: { PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' } })
-    const address = `https://127.0.0.1:${await freePort()}`
-    await terminal.answer('How does Slack', `${down}${enter}`)
-    await terminal.answer('Public address of Lockkeeper', `${address}${enter}`)
-    await terminal.says(`request_url: ${address}/slack/events`)
-    await terminal.says('Change the Slack app: 1. Open api.slack.com/apps, your app, App Manifest.')
-    await terminal.answer('Bot User', enter)
-    await terminal.answer('Signing Secret', `${slack.signingSecret}${enter}`)
-    const questions = ['Address of the account', 'Key with full access', 'Which Redis']
-    for (const question of questions) await terminal.answer(question, enter)
-    await terminal.says('APPROVERS must be the people who may approve')
-    await terminal.answer('Who may approve?', 'ada')
-    await terminal.later(tab)
-    await terminal.later(enter)
-    await terminal.says("Nobody can approve Ada Okafor's requests.")
-    for (const question of ['Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
-    await terminal.says('Unset APPROVERS in this shell')
-    await terminal.answer('Start Lockkeeper now?', enter)
-    await terminal.says(`${address}/slack/events doesn't reach Lockkeeper yet (ECONNREFUSED).`)
-    await terminal.says('press Retry')
-    expect(terminal.output()).not.toContain('not ready yet')
-    await terminal.says('Type /infra doctor in #ops')
-    expect(written()).toMatchObject({ SLACK_SIGNING_SECRET: slack.signingSecret })
-    expect(written().SLACK_APP_TOKEN).toBeUndefined()
-
-    // A second run, while the first one's bot is there.
-    const again = await runSetup({ folder })
-    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('Lockkeeper is running. Restart it') })
-    terminal.type(ctrlC)
-    expect(await terminal.ended()).toBe(0)
   }, 120_000)
 })
 
@@ -254,6 +199,7 @@ describe('npm run setup, without a terminal', () => {
   })
 
   test('takes every answer from variables, and secrets also from files', async () => {
+    nameHostilely()
     const { INFRA_API_KEY: key, ...others } = answers()
     writeWhole(join(folder, 'key'), `${key}\n`, 0o600)
     const { code, output } = await runSetup({ folder, env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
@@ -261,29 +207,27 @@ describe('npm run setup, without a terminal', () => {
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type /infra doctor in #ops') })
     expect(written()).toMatchObject({ ...others, INFRA_API_KEY_FILE: 'key', INFRA_API_KEY: '' })
     expect([slack.botToken, slack.appToken, key].filter((secret) => output.includes(secret))).toEqual([])
+
+    // Names from Slack and the account change no colour, title or link of the terminal, no order of letters, and forge no line.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
+    expect(output).not.toMatch(/\x1b\]|\x1b\[2J|[\x07\x80-\x9f\u202a-\u202e\u2066-\u2069]/)
+    expect(output).toContain('"lockkeeper]0;title[2J31mgnihton INFRA_API_KEY is right."')
+    expect(output).toMatch(/in #ops.*gnihton INFRA_API_KEY is right\./)
+  })
+
+  test('sends no key to a page that answers everything, and writes nothing', async () => {
+    const made = await runSetup({ folder, env: { ...stage(), ...answers(), INFRA_API_URL: page.url } })
+
+    expect(made).toMatchObject({ code: 1, output: expect.stringContaining("INFRA_API_URL doesn't answer like the account API.") })
+    expect(made.output).toContain('No settings were written.')
+    expect(readdirSync(folder)).toEqual([])
+    expect(page.keys).not.toContain(accountApi.key)
+    page.keys.length = 0
   })
 })
 
-test.each([
-  ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
-  ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
-  ['an address without authentication', 'INFRA_API_URL', () => `${page.url}/open`, 'INFRA_API_URL accepts an invalid key'],
-  ['a wrong path', 'INFRA_API_URL', () => `${accountApi.url}/v2/projects`, 'Returned an error (404)'],
-  ['a database that is not there', 'REDIS_URL', () => `${inject('redisUrl')}/99`, "a database that Redis doesn't have"],
-])('%s is refused, by --check as well', async (_, name, value, says) => {
-  const env = { ...stage(), ...answers(), [name]: value() }
-  const made = await runSetup({ folder, env })
-  expect(page.keys).not.toContain(accountApi.key)
-  const checked = await runSetup({ folder, env, args: ['--check'] })
-  page.keys.length = 0
-
-  expect(made).toMatchObject({ code: 1, output: expect.stringContaining(says) })
-  expect(made.output).toContain('No settings were written.')
-  expect(checked).toMatchObject({ code: 1, output: expect.stringContaining(says) })
-  expect(readdirSync(folder)).toEqual([])
-})
-
-test('names from Slack and the account change no colour, title or link of the terminal, no order of letters, and forge no line', async () => {
+/** Gives the key and the channel names that would command a terminal, until the test ends. */
+function nameHostilely(): void {
   const hostile = (name: string) => `${name}\x1b]0;title\x07\x1b[2J\x9b31m\u202egnihton\u2066\n  INFRA_API_KEY is right.`
   const key = accountApi.world.data.apiKeys.find(({ token }) => token === accountApi.key)
   const channel = slack.workspace.channels.find(({ id }) => id === 'C0OPS00001')
@@ -295,13 +239,29 @@ test('names from Slack and the account change no colour, title or link of the te
   })
   key.name = hostile('lockkeeper')
   channel.name = hostile('ops')
+}
 
-  const { output } = await runSetup({ folder, env: { ...stage(), ...answers() } })
+/** What `--check` finds wrong with these values. */
+async function wrongNow(values: Record<string, string>): Promise<string> {
+  const found = await checks.checkAll(values)
+  return found.flatMap(({ is, what, text }) => (is === 'wrong' ? `${what}: ${text}` : [])).join('\n')
+}
 
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
-  expect(output).not.toMatch(/\x1b\]|\x1b\[2J|[\x07\x80-\x9f\u202a-\u202e\u2066-\u2069]/)
-  expect(output).toContain('"lockkeeper]0;title[2J31mgnihton INFRA_API_KEY is right."')
-  expect(output).toMatch(/in #ops.*gnihton INFRA_API_KEY is right\./)
+test.each([
+  ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
+  ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
+  ['an address without authentication', 'INFRA_API_URL', () => `${page.url}/open`, 'INFRA_API_URL accepts an invalid key'],
+  ['a wrong path', 'INFRA_API_URL', () => `${accountApi.url}/v2/projects`, 'Returned an error (404)'],
+  ['a database that is not there', 'REDIS_URL', () => `${inject('redisUrl')}/99`, "a database that Redis doesn't have"],
+])('%s is refused, by --check as well', async (_, name, value, says) => {
+  const values = { ...stage(), ...answers(), [name]: value() }
+  const problem = await (name === 'REDIS_URL' ? checks.redisProblem(values) : checks.accountProblem(values))
+  expect(page.keys).not.toContain(accountApi.key)
+  const found = await wrongNow(values)
+  page.keys.length = 0
+
+  expect(problem).toContain(says)
+  expect(found).toContain(says)
 })
 
 test('a link in place of .env is refused at the beginning, and what it points to stays', async () => {
@@ -312,7 +272,7 @@ test('a link in place of .env is refused at the beginning, and what it points to
   const made = await runSetup({ folder, env: { ...stage(), ...answers() } })
   expect(made).toMatchObject({ code: 1, output: expect.stringContaining('is a link. Put the file itself in its place.') })
   rmSync(join(folder, '.env'))
-  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+  writeWhole(join(folder, '.env'), 'A=1', 0o600)
 
   expect(readFileSync(other, 'utf8')).toBe('precious\n')
   symlinkSync(join(folder, 'nothing'), join(folder, 'policy.yml'))
@@ -322,30 +282,27 @@ test('a link in place of .env is refused at the beginning, and what it points to
 })
 
 test('what can be known at the beginning is said at the beginning', async () => {
-  const { REDIS_PREFIX, ...others } = { ...stage(), ...answers() }
-  const begins = async (env: Record<string, string>, says: string) => {
-    const { code, output } = await runSetup({ folder, env: { ...others, ...env } })
-    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
-    expect(output).toContain('No settings were written.')
-    expect(output).not.toContain('is right')
-  }
-  await begins({ REDIS_PREFIX, ENVIRONMENT: '!' }, 'ENVIRONMENT must be a short name')
-  await begins({ REDIS_PREFIX, ALERTS_PORT: '9000' }, 'ALERTS_TOKEN is missing')
+  const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), ENVIRONMENT: '!' } })
+  expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('ENVIRONMENT must be a short name') })
+  expect(output).toContain('No settings were written.')
+  expect(output).not.toContain('is right')
+
+  const begun = { ...stage(), ...answers(), ALERTS_PORT: '9000' }
+  expect(checks.othersProblem(begun, Object.keys(answers()))).toContain('ALERTS_TOKEN is missing')
   mkdirSync(join(folder, '.env'))
-  await begins({ REDIS_PREFIX }, 'must be a file that you can read and replace (EISDIR)')
-  for (const args of [['--help'], ['--chekc'], ['--check', 'all']])
-    expect(await runSetup({ folder, env: { ...others, REDIS_PREFIX }, args })).toEqual({
-      code: 1,
-      output: 'Usage: npm run setup, or npm run setup -- --check\n',
-    })
+  expect(() => readAnswers(folder, {})).toThrow('EISDIR')
+})
+
+test.each([[['--help']], [['--check', 'all']]])('other words than --check are answered with how to use it: %s', async (args) => {
+  expect(await runSetup({ folder, args })).toEqual({ code: 1, output: 'Usage: npm run setup, or npm run setup -- --check\n' })
 })
 
 test('--check makes every check, changes nothing, and its exit code is the result', async () => {
-  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
-  const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
+  const text = envText('', { ...stage(), ...answers() })
+  writeWhole(join(folder, '.env'), text, 0o600)
+  const before = posts()
   const right = await runSetup({ folder, args: ['--check'] })
   const wrong = await runSetup({ folder, args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
-  const nothing = await runSetup({ folder, args: ['--check'], env: { REDIS_URL: 'http://127.0.0.1' } })
   mkdirSync(join(folder, 'empty'))
   const empty = await runSetup({ folder: join(folder, 'empty'), args: ['--check'], env: { PORT: '3000' } })
 
@@ -354,7 +311,7 @@ test('--check makes every check, changes nothing, and its exit code is the resul
   expect(wrong.code).toBe(1)
   expect(wrong.output).toContain("Socket Mode: Slack doesn't open Socket Mode (invalid_auth)")
   expect(wrong.output).toContain("Lockkeeper isn't in C0GENERAL1")
-  expect(nothing).toMatchObject({ code: 1, output: expect.stringContaining('REDIS_URL must be redis://') })
+  await expect(checks.checkAll({ ...stage(), ...answers(), REDIS_URL: 'http://127.0.0.1' })).rejects.toThrow('REDIS_URL must be redis://')
   expect(readFileSync(join(folder, '.env'), 'utf8')).toBe(text)
   expect(posts()).toBe(before)
 })

@@ -12,7 +12,12 @@ const root = resolve(import.meta.dirname, '..', '..')
 
 export const botPrograms = {
   main: join(root, 'src/main.ts'),
+  verify: join(root, 'src/audit/verify.ts'),
+  setup: join(root, 'scripts/setup.ts'),
   'bot-for-faults': join(root, 'test/faults/bot-for-faults.ts'),
+  'bot-without-answers': join(root, 'test/bench/bot-without-answers.ts'),
+  servers: join(root, 'test/bench/servers.ts'),
+  clients: join(root, 'test/bench/clients.ts'),
 }
 
 /** Returns the file to run: of `npm test` a bundle, which starts in half the time. */

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
 import type { TestProject } from 'vitest/node'
@@ -18,7 +18,8 @@ const nodeModules = resolve(import.meta.dirname, '..', '..', 'node_modules')
 
 /** The global set-up of Vitest. Without a Redis the run fails. Nothing is skipped. */
 export async function setup({ provide, vitest }: TestProject): Promise<() => Promise<void>> {
-  const redis = await findRedis({ appendonly: true })
+  // The bot requires the file. No test of this Redis loses its power.
+  const redis = await findRedis({ appendonly: true, settings: ['appendfsync no'] })
   provide('redisUrl', redis.url)
   const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-bots-'))
   // In watch mode, the bundles would stay as they are when a file changes. The long suites run the files as they are, like production.
@@ -33,10 +34,13 @@ export async function setup({ provide, vitest }: TestProject): Promise<() => Pro
   }
 }
 
-/** The scripts for Redis stay where they are, next to their modules. */
+/** What a program reads stays where it is, next to its modules. */
 const keepAddresses: Plugin = {
   name: 'keep-addresses',
-  transform: (code, id) => code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
+  transform: (code, id) =>
+    code
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
+      .replaceAll('import.meta.dirname', JSON.stringify(dirname(id))),
 }
 
 /** Bundles the programs of the bot, because about fifty processes would load 1,800 files each. */

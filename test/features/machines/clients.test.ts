@@ -48,7 +48,7 @@ describe('a client of MCP gets an answer that it can read,', () => {
     },
   }
 
-  test.each([
+  const accepted = [
     ['application/json', 'application/json'],
     ['application/json;q=1, text/html', 'application/json'],
     ['*/*', 'application/json'],
@@ -59,18 +59,23 @@ describe('a client of MCP gets an answer that it can read,', () => {
     ['TEXT/EVENT-STREAM', 'text/event-stream'],
     ['text/event-stream, application/json', undefined],
     ['application/json, text/event-stream', undefined],
-  ])('whatever it accepts: %s', async (accept, type) => {
+  ] as const
+
+  test('whatever it accepts', async () => {
     const world = await startMachineWorld()
-    for (const message of [listing, modern]) {
-      const version = message === modern ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' } : {}
-      const answer = await post(world, message, { headers: { accept, ...version } })
-      expect([answer.status, resultOf(answer).tools.length]).toEqual([200, 9])
-      if (type) expect(answer.type).toMatch(type)
+    for (const [accept, type] of accepted) {
+      await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
+      for (const message of [listing, modern]) {
+        const version = message === modern ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' } : {}
+        const answer = await post(world, message, { headers: { accept, ...version } })
+        expect([accept, answer.status, resultOf(answer).tools.length]).toEqual([accept, 200, 9])
+        if (type) expect([accept, answer.type]).toEqual([accept, expect.stringContaining(type)])
+      }
+      const called = await post(world, call('list_plans', {}), { headers: { accept } })
+      expect(resultOf(called).structuredContent.items.length).toBeGreaterThan(0)
+      const refused = await post(world, call('get_request', { id: 'x' }), { headers: { accept } })
+      expect([accept, resultOf(refused).isError]).toEqual([accept, true])
     }
-    const called = await post(world, call('list_plans', {}), { headers: { accept } })
-    expect(resultOf(called).structuredContent.items.length).toBeGreaterThan(0)
-    const refused = await post(world, call('get_request', { id: 'x' }), { headers: { accept } })
-    expect(resultOf(refused).isError).toBe(true)
   })
 
   test('with any type of a body that is JSON, with any session, and at both addresses', async () => {
