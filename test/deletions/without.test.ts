@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyOfRepository, root } from '../given/copy-of-repository.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
-import { list, specifier, withoutLines } from './source-files.ts'
+import { list, specifier, withoutLines } from '../features/source-files.ts'
 
 /** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
 const abilities: [string, RegExp][] = [
