@@ -11,6 +11,9 @@ const long = ['test/*.long.test.ts', 'test/{faults,attacks,bench,deploy,docs,fea
 /** Random clicks, compared with a model. */
 const model = 'test/model/**/*.test.ts'
 
+/** Deletes each large ability in a copy, and runs `npm test` there: `npm run test:deletions`. */
+const deletions = 'test/deletions/**/*.test.ts'
+
 /** What builds the image and runs it in a container engine: `npm run test:image`. */
 const image = 'test/image/**/*.long.test.ts'
 
@@ -18,6 +21,7 @@ const image = 'test/image/**/*.long.test.ts'
 const suites: Record<string, string[]> = {
   faults: ['test/{faults,attacks}/**/*.test.ts', model, ...long],
   model: [model],
+  deletions: [deletions],
   image: [image],
   mutants: ['test/**/*.test.ts'],
 }
@@ -46,7 +50,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig(({ mode }) => ({
   test: {
     include: suites[mode] ?? ['test/**/*.test.ts'],
-    exclude: mode in suites ? [] : [...long, model, image],
+    exclude: mode in suites ? [] : [...long, model, deletions, image],
     globalSetup: 'test/sandbox/set-up-for-tests.ts',
     snapshotSerializers: ['test/no-break-spaces.ts'],
     // Only a test that hangs takes so long, also on a machine that does other work.
