@@ -105,10 +105,11 @@ async function requireRequest(app: App, { value, origin, answer, at }: Pressed, 
   const refused = (code: ButtonDenial['code'], request?: Request) => refuse(app, origin, { to: at, request }, { code })
   const button = readButton(value)
   if (!button) throw await refused('foreign-button')
+  // Before it is read, so that the log names it, whatever happens.
+  noteRequest(button.id)
   const request = await store.find(button.id)
   if (!request) throw await refused('unknown-request')
   if (!belongsTo(button, request)) throw await refused('foreign-button', request)
-  noteRequest(request.id)
   const verdict = signatures.verifyRecord(request)
   if (isThere(request)) {
     const subject = subjectWords(catalog.titleOf(request), { id: request.id, link: slack.identity.linkTo(request) })
