@@ -22,6 +22,7 @@ export const listElasticIps = thingList({
   filters: 'address, id, status, server, project or site',
   examples: ['fra', 'storefront active'],
   columns: () => columns,
+  isFirst: ({ status }) => status !== 'active',
   texts: (elasticIp) => [isBgp(elasticIp) ? 'BGP' : ''],
   site: ({ site }) => slugOf(site),
   none: mrkdwn`The account shows no Elastic IPs. Teams without the feature flag ${code('elastic_ips')} can't see any.`,

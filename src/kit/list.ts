@@ -42,6 +42,8 @@ interface ThingList<Item extends { id: string }, Beside extends MaybeOld> extend
   filters: string
   /** What words find besides the texts that the account API shows of the item. */
   texts?(item: Item, beside: Beside): unknown[]
+  /** What is listed before the others, because something is wrong with it. */
+  isFirst?(item: Item): boolean
   /** The code of the item's site, which an answer without rows names. */
   site(item: Item): string | undefined
   none: Mrkdwn
@@ -60,6 +62,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
   const readBeside = (app: App) => declared.beside?.(app) as Promise<Beside>
   const columnsOf = (beside: Beside, open: Column<Item>) => declared.columns(beside).toSpliced(2, 0, open) as Columns<Item>
   const nameOf = (item: Item) => thing.nameOf(item) ?? item.id
+  const rank = (item: Item) => Number(declared.isFirst?.(item) ?? false)
   return listFeature({
     words: thing.listedBy,
     usage: '[word…]',
@@ -77,7 +80,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         siteOf: site,
         one: thing.one,
         many: thing.many,
-        order: (a, b) => inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
+        order: (a, b) => rank(b) - rank(a) || inNaturalOrder(nameOf(a), nameOf(b)) || inNaturalOrder(a.id, b.id),
         columns: columnsOf(beside, open),
         details: {
           of: kind,

@@ -98,16 +98,19 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
 
   if (!isKnown) return []
   switch (request.state) {
-    case 'waiting':
+    case 'waiting': {
+      // Until somebody has approved it, the message shows all of it.
+      const decided = request.approvals.length > 0 ? [details] : []
       return request.needsApproval
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, confirmsApproval) }),
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
             ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
-            details,
+            ...decided,
           ]
-        : [details]
+        : []
+    }
     case 'approved': {
       const hold = holdOf(request)
       const lost = mrkdwn`${title}\nNothing was sent yet.`

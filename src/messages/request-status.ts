@@ -1,3 +1,4 @@
+import { escalationOf } from '../domain/policy.ts'
 import { holdOf, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -15,7 +16,7 @@ export function statusLine(view: CardView): Mrkdwn {
       const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
       // What must be confirmed after the press is among what to check first, which names the button.
       const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(view)}${held && (held.for !== 'start' || held.name) ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}`
+      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
       const hold = holdOf(request)
@@ -71,7 +72,17 @@ function neededApproval(view: CardView): Mrkdwn {
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */
-export function deadlineWords({ request: { start, expiresAt }, held }: CardView): Mrkdwn {
-  if (start === undefined) return dateTime(expiresAt)
-  return mrkdwn`${dayAndTime(expiresAt)}${held?.for === 'start' ? ', when it starts' : ''}`
+export function deadlineWords({ request: { start, expiresAt } }: CardView): Mrkdwn {
+  return start === undefined ? dateTime(expiresAt) : dayAndTime(expiresAt)
+}
+
+/** When an alert's request calls the next people, without a mention of them. Empty if nobody else is called. */
+function escalationWords({ request: { alert, createdAt, escalated, expiresAt }, rule }: CardView): Mrkdwn {
+  const next = alert && rule?.approve && !escalated ? escalationOf(rule.approve) : undefined
+  return next && createdAt + next.afterMs < expiresAt ? mrkdwn` Escalates at ${dateTime(createdAt + next.afterMs)}.` : mrkdwn``
+}
+
+/** On a line of its own. Empty unless it only waits for its start once it is approved. */
+export function startLine({ held }: CardView): Mrkdwn {
+  return held?.for === 'start' ? mrkdwn`\n*${heldWords(held)}*` : mrkdwn``
 }

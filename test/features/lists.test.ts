@@ -165,7 +165,7 @@ test('lists and details as people see them', async () => {
 test.each<[feature: OwnAbility, words: string[], found: string[]]>([
   [listElasticIps, ['pending'], ['203.0.113.12']],
   [listElasticIps, ['bgp'], ['203.0.113.13']],
-  [listElasticIps, ['ashburn', 'web-1'], ['203.0.113.2', '203.0.113.11']],
+  [listElasticIps, ['ashburn', 'web-1'], ['203.0.113.11', '203.0.113.2']],
   [listServers, ['off'], ['web-10']],
   [listServers, ['LOCKED', 'ash'], ['web-10']],
   [listServers, ['storefront'], ['web-1', 'web-10']],
@@ -187,6 +187,11 @@ test.each<[feature: OwnAbility, words: string[], found: string[]]>([
 
 test('the first columns are those that decide, because a phone shows no more', async () => {
   expect((await list(listElasticIps, { elasticIps: some })).table?.headers.slice(0, 2)).toEqual(['Address', 'Server'])
+})
+
+test('Elastic IPs that are not active come before the others, which may be on later pages', async () => {
+  const { rows } = await list(listElasticIps, { elasticIps: [...twelve, elasticIp('203.0.113.99', { status: 'error' })] })
+  expect(rows.slice(0, 3).map(({ text }) => /\*`([^`]+)/.exec(text)?.[1])).toEqual(['203.0.113.99', '203.0.113.1', '203.0.113.2'])
 })
 
 test('an Elastic IP that cannot be moved has no button', async () => {

@@ -29,7 +29,10 @@ export const ListedAlert = z.object({
 })
 export type ListedAlert = z.infer<typeof ListedAlert>
 
-/** The message of alerts that led to no request, as Redis has it. `calls`: the people who can evacuate by hand, in markup of Slack. */
+/**
+ * The message of alerts that led to no request, as Redis has it. `calls`: the people who can evacuate by hand, in markup of Slack. Empty if nobody is
+ * named, and absent if there is nothing to evacuate.
+ */
 export const AlertList = z.object({
   channelId: z.string(),
   command: z.string(),
@@ -60,11 +63,12 @@ export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, numbe
   const names = [...new Set(alerts.map(({ server, source }) => nameOf(server ?? source.name).text))]
   const broken = mrkdwn`*${alerts.length === 1 ? 'Alert' : `${alerts.length} alerts`}:* ${ownWords(someOf(names, { most: mostNamed }))}.`
   const firing = alerts.filter((alert) => !resolvedAt.has(nameOfAlert(alert)))
-  const byHand = calls === undefined ? mrkdwn`By hand:` : mrkdwn`${ownWords(calls)}, evacuate by hand:`
+  const who = calls ? mrkdwn` ${ownWords(calls)}, evacuate by hand:` : mrkdwn` By hand:`
+  const byHand = calls === undefined ? mrkdwn`` : mrkdwn`${who} ${code(`${command} evacuate`)}.`
   const head =
     firing.length === 0
       ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}.`
-      : mrkdwn`:warning: ${broken} Nothing was requested. ${byHand} ${code(`${command} evacuate`)}.`
+      : mrkdwn`:warning: ${broken} Nothing was requested.${byHand}`
   const lines = alerts.slice(0, mostListed).map((alert) => {
     const { server, why, source, startsAt } = alert
     const at = resolvedAt.get(nameOfAlert(alert))

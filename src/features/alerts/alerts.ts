@@ -268,11 +268,11 @@ async function submitEvacuation(
 async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const { kind } = changeOf(app)
   const { command } = app.config.slack
-  const alerts = all.map(({ alert, route, refused: { why, server } }) => {
-    const named = { server: server?.name ?? nameIn(route, alert.labels), serverId: server?.id }
+  const alerts = all.map(({ alert, route, refused: { why, server, calls: isToDo } }) => {
+    const named = { server: server?.name ?? nameIn(route, alert.labels), serverId: isToDo ? server?.id : undefined }
     return { key: alert.key, startsAt: alert.startsAt, source: sourceOf(alert), why: why.text, ...named }
   })
-  const calls = all.some(({ refused }) => refused.calls) ? approversIn(app, kind, channelId) : undefined
+  const calls = all.some(({ refused }) => refused.calls) ? (approversIn(app, kind, channelId) ?? '') : undefined
   const known = all.map((each) => each.known)
   const id = await owesList(app, { channelId, command, kind, calls, listedAt: Date.now(), alerts }, known)
   app.metrics.alert(id === undefined ? 'duplicate' : 'refused', all.length)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { CheckFailed } from '../../../src/domain/errors.ts'
 import { TryLater } from '../../../src/features/alerts/alerts.ts'
 import { reasonOf } from '../../../src/features/alerts/payload.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
@@ -479,6 +480,16 @@ describe('the message of what was not requested', () => {
       expect.stringMatching(/^:warning:.*2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
       expect.stringMatching(/^:white_check_mark: \*Resolved\.\*/),
     ])
+  })
+
+  test('neither calls anybody nor offers anything about a server without addresses', async () => {
+    const { take, hooks, posts } = arrange()
+    hooks.beforeRecord = () => {
+      throw new CheckFailed({ code: 'nothing-on-server', bgp: [] }, { why: 'No Elastic IPs.' })
+    }
+    await take([down()])
+
+    expect(posts.map(({ text }) => text)).toEqual([expect.stringMatching(/^:warning: \*Alert:\* web-1\. Nothing was requested\.\n/)])
   })
 
   test('is posted again for the next outage, and for one that fires again after it resolved', async () => {

@@ -57,7 +57,7 @@ test('several alerts are one list, which names those that it has no room for', (
     server: index === 1 ? undefined : `web-${index}`,
   }))
 
-  const lines = alertList(listOf(alerts), new Map()).text.split('\n')
+  const lines = alertList(listOf(alerts, { calls: '' }), new Map()).text.split('\n')
 
   expect([...lines.slice(0, 3), lines.length, lines.at(-1)].join('\n')).toMatchInlineSnapshot(`
     ":warning: *36 alerts:* web-0, NodeDown, web-2 and 33 more. Nothing was requested. By hand: \`/infra evacuate\`.
@@ -66,6 +66,13 @@ test('several alerts are one list, which names those that it has no room for', (
     12
     And 26 more: web-10, web-11, web-12, web-13, web-14, web-15, web-16, web-17, web-18, web-19 and 16 more."
   `)
+})
+
+test('an alert after which nothing can be evacuated offers nothing', () => {
+  const why = 'The account shows no Elastic IPs on db-1.'
+  expect(alertList(listOf([{ server: 'db-1', why }]), new Map()).text).toBe(
+    ':warning: *Alert:* db-1. Nothing was requested.\n•  db-1: The account shows no Elastic IPs on db-1. Alert NodeDown',
+  )
 })
 
 test('what an alert says is never markup', () => {
