@@ -209,9 +209,12 @@ export const Request = z.object({
   waits: Waits.optional(),
   /** How long such a change usually takes on this account, in ms: the median of the last ones. */
   usualMs: z.number().optional(),
+  /** After how long it is slower than usual, in ms. */
+  slowAfterMs: z.number().optional(),
   sentAt: z.number().optional(),
   /** The time when the account API confirmed the write, or when its effect was first seen on the account. */
   acceptedAt: z.number().optional(),
+  slowAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
@@ -260,7 +263,17 @@ export function isHeld({ waits }: Pick<Request, 'waits'>): boolean {
   return heldBy.some((each) => each === waits?.for)
 }
 
-export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'lateAt'>
+export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'slowAfterMs' | 'slowAt' | 'lateAt'>
+
+export function isSlow({ slowAt, lateAt }: Pick<Request, 'slowAt' | 'lateAt'>): boolean {
+  return slowAt !== undefined || lateAt !== undefined
+}
+
+/** Whether to note that it is slower than usual. `sentAt`: of one of several items. */
+export function becomesSlow(request: Underway, now: number, sentAt = request.sentAt): boolean {
+  const { state, slowAfterMs = Number.POSITIVE_INFINITY } = request
+  return state === 'tracking' && !isSlow(request) && sentAt !== undefined && now - sentAt >= slowAfterMs
+}
 
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
   return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))

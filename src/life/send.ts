@@ -64,7 +64,7 @@ export async function send(app: App, request: Request, child?: ForChild): Promis
     if (outcome === 'done') await store.take(request, 'finish', { audit: { answer: answers.at(-1) } })
     else {
       // Nothing is read before half of the usual time is over.
-      const usualMs = (await store.usualDuration(request.kind)) ?? 0
+      const { usualMs = 0 } = await store.usualDuration(request.kind)
       await store.take(request, 'accept', { dueInMs: Math.min(usualMs / 2, latestFirstLookMs), audit: { answer: answers.at(-1) } })
     }
   } catch (error) {
@@ -99,11 +99,14 @@ async function claimWrite(
   }
   if (answer.is !== 'write') return leaveUnsent(app, request, answer, { until: facts.until, frozen })
   const { items, kind, remark } = opened.change
+  const { usualMs, slowAfterMs } = await app.store.usualDuration(items?.change.kind ?? kind)
   const { outcome } = await app.store.take(request, items ? 'begin' : 'send', {
     set: {
       seen: answer.facts,
       seenSignature: app.signatures.signSeen(request, answer.facts),
-      usualMs: await app.store.usualDuration(items?.change.kind ?? kind),
+      usualMs,
+      // The parent says it of its items.
+      slowAfterMs: child ? undefined : slowAfterMs,
       ...(items ? { hasChildren: true as const } : {}),
     },
     reports: remark?.(answer.facts) === undefined ? [] : ['remark'],

@@ -7,7 +7,7 @@ export type Taker = 'requester' | 'approver' | 'worker' | 'web' | 'alert'
 type StepDecision = 'approve' | 'reject' | 'withdraw' | 'expire' | 'break-glass'
 
 /** Fields of a record that a step sets to the current time, by Redis' clock. */
-export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'lateAt' | 'endedAt'
+export type Stamp = 'decidedAt' | 'sentAt' | 'acceptedAt' | 'slowAt' | 'lateAt' | 'endedAt'
 
 /** Messages that a thread can be owed, in the order of the thread. Steps owe all but `outdated`: Slack's refusal to update the card does. */
 export const reportNames = [
@@ -241,6 +241,7 @@ export const steps = {
   },
 
   // How it ends once its write may have been sent.
+  slow: { what: 'It takes longer than such changes usually do', from: ['tracking'], to: 'same', takers: ['worker'], stamps: ['slowAt'], ifUnchanged: true },
   late: {
     what: 'It takes longer than expected',
     from: ['starting', 'tracking'],

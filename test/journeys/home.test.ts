@@ -44,7 +44,7 @@ describe('the Home tab', () => {
     const { elasticIp, target, card } = await requestMove(world)
 
     const home = await openHome(world, people.ben, /Needs your approval \(1\)/)
-    for (const fact of [elasticIp.address, target.hostname, '[production]', 'Details']) expect(wordsOf(world, people.ben)).toContain(fact)
+    for (const fact of [elasticIp.address, target.hostname, '[production]', 'Reject']) expect(wordsOf(world, people.ben)).toContain(fact)
     await openHome(world, people.ada, /Your requests \(1\)/)
     expect(wordsOf(world, people.ada)).not.toContain('Needs your approval')
     expect(wordsOf(world, people.ada)).toContain(`archives/${ops}/p${card.ts.replace('.', '')}`)

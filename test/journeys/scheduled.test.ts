@@ -94,7 +94,7 @@ describe('the field for the start', () => {
     await world.ada.fill(withoutReason, { Reason: 'OPS-1' })
     await world.ada.submit()
 
-    expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/, when it starts/)
+    expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/\*Starts <!date/)
   })
 
   test('has the start again in *Request again*, and is empty once that is past', async () => {

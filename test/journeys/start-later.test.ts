@@ -30,7 +30,7 @@ async function startScheduled({
 describe('a move that was requested for later', () => {
   test('says its start before and after the approval, is sent then, and not before', async () => {
     const { world, card, pass } = await startScheduled({ approve: false })
-    expect(card.text).toMatch(/needs approval from .* by <!date.*, when it starts/)
+    expect(card.text).toMatch(/needs approval from .* by <!date.*\n\*Starts <!date/)
     await world.ben.click(card, 'Approve')
     await untilCard(world.slack, /Approved\.\* Starts <!date/)
     await pass(minutes(119))

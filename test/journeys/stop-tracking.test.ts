@@ -7,11 +7,11 @@ describe('Stop tracking', () => {
   const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
 
   async function startedMove(options: WorldOptions = {}) {
-    const world = await startWorldUnder(policy, { ...options, account: { moveTakes: { min: 600_000, max: 600_000 } } })
+    const env = { MOVE_TIMEOUT: '1s' }
+    const world = await startWorldUnder(policy, { ...options, env, account: { moveTakes: { min: 600_000, max: 600_000 } } })
     const requested = await requestMove(world)
     await world.ben.click(requested.card, 'Approve')
-    await untilCard(world.slack, /\*Moving\*/)
-    return { world, ...requested, moving: await untilCard(world.slack, /\*Moving\*/) }
+    return { world, ...requested, moving: await untilCard(world.slack, /Slower than usual/) }
   }
 
   test('ends the tracking and reports it; Track again resumes it and reports the end', async () => {
@@ -32,7 +32,7 @@ describe('Stop tracking', () => {
     expect(report.text).not.toMatch(/It took/)
     expect(writesOf(world)).toHaveLength(1)
     const acts = (await world.records.audit()).map(({ act }) => act)
-    expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'refused', 'stop-tracking', 'track-again', 'finish'])
+    expect(acts).toEqual(['request', 'approve', 'send', 'accept', 'late', 'refused', 'stop-tracking', 'track-again', 'finish'])
   })
 
   test('cannot be undone once another change of the same address was requested', async () => {

@@ -8,7 +8,7 @@ import { childIdOf, isHeld, payloadHash, type Request } from '../../src/domain/r
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { evacuation } from '../../src/features/moves/ip-evacuate.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
-import { createBundles } from '../../src/life/bundle.ts'
+import { createBundles, endIfOver } from '../../src/life/bundle.ts'
 import { trackAgain } from '../../src/life/decide.ts'
 import { track } from '../../src/life/track.ts'
 import { reconcile } from '../../src/life/worker.ts'
@@ -189,6 +189,21 @@ describe('the children of a request', () => {
     expect(await heldBy()).toEqual(ids.map(() => null))
     expect(await another('eip_3')).toMatchObject({ outcome: 'created' })
     expect((await store.find(id))?.state).toBe('untracked')
+  })
+
+  test('are slower than usual with the first of them, which their parent notes once', async () => {
+    const { id, appWith, carryOn, parent, statesOf, steps, store, redis, keys } = await withBegun(idsOf(3), accountWith(idsOf(3)))
+    await carryOn()
+    expect(await statesOf()).toEqual(all(idsOf(3), 'tracking'))
+    await redis.hset(keys.record(id), 'slowAfterMs', '60000')
+    const endAfter = (ms: number) => endIfOver(appWith({ store: { ...store, now: async () => (await store.now()) + ms } }), id)
+
+    await endAfter(50_000)
+    expect((await parent()).slowAt).toBeUndefined()
+    for (const ms of [61_000, 70_000]) await endAfter(ms)
+
+    expect((await parent()).slowAt).toBeDefined()
+    expect(steps.filter((step) => step === 'slow')).toHaveLength(1)
   })
 
   test('that hold their locks alone are tracked again with the others', async () => {

@@ -75,6 +75,7 @@ test('a request that is not under way takes no step, whatever is observed', () =
 const revertedSince = (since: number) => ({ ...request('tracking'), revertedSince: since })
 const seen = { status: 'moving', server: null }
 const failed = { is: 'failed', cause: gone } as const
+const usually = { slowAfterMs: 60_000 }
 
 test.each<[what: string, before: Request, observation: Observation, afterMs: number, step: object | undefined]>([
   ['an unanswered write under way', request('starting'), { is: 'underway' }, 5_000, { name: 'accept', to: 'tracking', isDueAgain: true }],
@@ -97,6 +98,11 @@ test.each<[what: string, before: Request, observation: Observation, afterMs: num
     { name: 'late', set: { lastSeen: seen }, isDueAgain: true },
   ],
   ['one that was reported as late', request('tracking', { lateAt: sentAt }), { is: 'unclear' }, lateAfterMs * 2, undefined],
+  ['one before it is slower than usual', request('tracking', usually), { is: 'unclear' }, 59_999, undefined],
+  ['one slower than usual', request('tracking', usually), { is: 'unclear' }, 60_000, { name: 'slow', to: 'tracking', isDueAgain: true }],
+  ['one known to be slow', request('tracking', { ...usually, slowAt: sentAt }), { is: 'unclear' }, 61_000, undefined],
+  ['one known to be slow that is late', request('tracking', { ...usually, slowAt: sentAt }), { is: 'unclear' }, lateAfterMs, { name: 'late' }],
+  ['one as late as it is slow', request('tracking', { slowAfterMs: lateAfterMs }), { is: 'unclear' }, lateAfterMs, { name: 'late' }],
   [
     'a write without effect',
     request('starting'),

@@ -95,7 +95,7 @@ function approvedMove(
       return { outcome: 'won', state }
     },
     postpone: async () => {},
-    usualDuration: async () => undefined,
+    usualDuration: async () => ({}),
     postponeIfUnchanged: async (_: Request, ms: number) => void postponed.push(ms),
   } as unknown as Store
   const app = fakeApp(judging({}), {

@@ -179,7 +179,7 @@ test('the request message in every situation', async () => {
     ['It is being sent', view({ ...sent, state: 'starting' })],
     ['It is under way', view(moving, { checks: [isOff] })],
     ['It is under way, usually for 40 s', view({ ...moving, usualMs: 40_000 })],
-    ['It is slower than usual', view({ ...moving, lateAt: at(27) })],
+    ['It is slower than usual', view({ ...moving, slowAt: at(14) })],
     ['Three approved it', view({ ...moving, approvals: [...several.approvals, approvedBy('U0DEE00001', 12)] })],
     ['Its requester approved it alone', view({ ...moving, approvals: [], decision: emergency })],
     ['It is done', ended({ ...sent, state: 'done' }, { reverseLabel: 'Move back' })],
@@ -311,7 +311,7 @@ test('the dialogs before a press takes effect', async () => {
     ['Approve, with a link in a check', dialogOf(view({}, { checks: [mrkdwn`Changed 3 hours ago, by ${ada}.`] }), 'Approve')],
     ['Withdraw, while it waits', dialogOf(view({}), 'Withdraw')],
     ['Withdraw, once it is approved', dialogOf(view({ state: 'approved' }), 'Withdraw')],
-    ['Stop tracking', dialogOf(view({ state: 'tracking' }), 'Stop tracking')],
+    ['Stop tracking', dialogOf(view({ state: 'tracking', lateAt: at(27) }), 'Stop tracking')],
     ['Create key', dialogOf(view({ state: 'approved' }, { handover: { label: 'Create key' } }), 'Create key')],
     ['Rotate key', dialogOf(view({ state: 'approved' }, rotation), 'Rotate key')],
   ])

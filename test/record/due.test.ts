@@ -35,6 +35,16 @@ describe('the due time of a request', () => {
   })
 })
 
+test('a change is slower than usual after three times what nine in ten of the last took, and after a minute at the earliest', async () => {
+  const { store, redis, keys } = await withRequest()
+  await redis.rpush(keys.durations('ip.move'), 500_000, ...Array(9).fill(30_000))
+  await redis.rpush(keys.durations('vm.rename'), ...Array(5).fill(2_000))
+
+  expect(await store.usualDuration('ip.move')).toEqual({ usualMs: 30_000, slowAfterMs: 90_000 })
+  expect(await store.usualDuration('vm.rename')).toEqual({ usualMs: 2_000, slowAfterMs: 60_000 })
+  expect(await store.usualDuration('key.create')).toEqual({})
+})
+
 describe('a request that is postponed', () => {
   test('is due later if its record is unchanged', async () => {
     const { store, request } = await withRequest({ needsApproval: false })

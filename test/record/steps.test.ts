@@ -151,7 +151,12 @@ describe('every state', () => {
       })
       const shown = cardActions(
         cardViewFor({
-          request: requestFor({ state, waits: sort === 'carried out' ? { for: 'start', until: 1 } : undefined }),
+          request: requestFor({
+            state,
+            waits: sort === 'carried out' ? { for: 'start', until: 1 } : undefined,
+            approvals: [{ by: 'U0BEN00001', via: 'U0BEN00001', at: 1 }],
+            lateAt: 1,
+          }),
           handover: sort === 'handed over' ? { label: 'Create key' } : undefined,
           reverseLabel: 'Move back',
         }),

@@ -39,6 +39,7 @@ const stepWords: Record<StepName, ActWords> = {
   send: { word: 'send', words: 'Sent to the account' },
   issue: { word: 'send', words: 'Sent to the account' },
   accept: { word: 'accept', words: 'Accepted by the account' },
+  slow: { word: 'late', words: 'Takes longer than usual' },
   late: { word: 'late', words: 'Takes longer than expected' },
   finish: { word: 'end', words: 'Done' },
   fail: { word: 'end', words: 'Failed' },
