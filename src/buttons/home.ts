@@ -7,7 +7,7 @@ import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
 import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
-import { isFrozenAt } from '../record/freeze.ts'
+import { freezeSetAt } from '../record/freeze.ts'
 import { judge } from '../rights/judge.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 
@@ -104,7 +104,7 @@ async function gather(
 ): Promise<HomeContent> {
   const { store } = app
   const freeze = await app.freezes.read()
-  const mayLift = isFrozenAt(freeze, await store.now()) && (await judge(app, viewer, { to: 'unfreeze' })).allowed
+  const mayLift = freezeSetAt(freeze, await store.now()) !== undefined && (await judge(app, viewer, { to: 'unfreeze' })).allowed
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const [{ requests: open, unreadable }, ended, now, sections] = await Promise.all([
     store.findOpen(),

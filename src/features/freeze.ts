@@ -1,27 +1,36 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
-import { openForm } from '../bolt/open-forms.ts'
+import { openForm, refuseForm } from '../bolt/open-forms.ts'
 import type { Origin } from '../domain/approval.ts'
-import type { RefusalCode } from '../domain/codes.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
-import { readStart, timeWords } from '../domain/times.ts'
+import { longestAheadMs, readStart, type StartProblem, timeWords } from '../domain/times.ts'
+import { withinOr } from '../domain/within.ts'
 import type { Feature, OwnAbility } from '../kit/ability.ts'
 import { heldByFreeze, wakeHeld } from '../life/send.ts'
-import { freezeMessage, freezesOfPolicy, notFrozen, policyFreezeWords, unfreezeButton, unfreezeForm } from '../messages/freezes.ts'
+import {
+  freezeForm,
+  freezeFormId,
+  freezeMessage,
+  freezesOfPolicy,
+  notFrozen,
+  policyFreezeWords,
+  unfreezeButton,
+  unfreezeForm,
+} from '../messages/freezes.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { isPassing, later, laterAfter, passingMs, postOnce } from '../outbox/once.ts'
 import { showAgain } from '../outbox/outbox.ts'
-import { type FreezeRecord, freezeMessageId, freezeOnAt } from '../record/freeze.ts'
+import { type FreezeRecord, freezeMessageId, freezeSetAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
 import { authorize, refuse } from '../rights/authorize.ts'
-import { notice } from '../slack/blocks.ts'
+import { context, message, notice, reasonIn } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
-import type { Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
+import type { Answer, Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 export const freezeChanges: OwnAbility = {
   senders: { freeze: sendFreeze },
@@ -29,7 +38,7 @@ export const freezeChanges: OwnAbility = {
   create,
 }
 
-const usage = '[until <time>] because <reason>'
+const usage = '[from <time>] [until <time>] because <reason>'
 
 function create(app: App): Feature {
   return {
@@ -38,9 +47,9 @@ function create(app: App): Feature {
         words: 'freeze',
         group: 'Change',
         usage,
-        summary: 'Let no change start, until a time or until it is lifted',
-        details: mrkdwn`It counts at once. Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
-        examples: ['because the network is being rebuilt', 'until 18:00 because of the sale'],
+        summary: 'Let no change start, from a time on or at once, until a time or until it is lifted',
+        details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
+        examples: ['because the network is being rebuilt', 'until 18:00 because of the sale', 'from fri 18:00 until mon 08:00 because of the sale'],
         need: freezing,
         run: (call) => freeze(app, call),
       },
@@ -55,39 +64,71 @@ function create(app: App): Feature {
       },
     ],
     clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
-    submissions: { [unfreezeButton]: (submission) => submitUnfreeze(app, submission) },
+    submissions: {
+      [freezeFormId]: (submission) => submitFreeze(app, submission),
+      [unfreezeButton]: (submission) => submitUnfreeze(app, submission),
+    },
   }
 }
 
-async function freeze(app: App, { slashCommand, args, say }: CommandCall): Promise<void> {
-  const { origin, start, reason: typedReason } = slashCommand
-  const { channelId, userId, command } = origin
-  await authorize(app, origin, { to: 'freeze' })
-  const nothing = (why: RefusalCode, words: Mrkdwn) => new Refusal(why, mrkdwn`Nothing was frozen. ${words}`)
-  const zone = await app.directory.zone(userId)
-  const typed = [...args, ...(start === undefined ? [] : [start])].join(' ')
-  const [, word, time = ''] = /^(until|till|for) (.+)$/i.exec(typed) ?? []
-  if (typed !== '' && word === undefined)
-    throw nothing('wrong-usage', mrkdwn`A freeze begins at once. Usage: ${code(`${command} freeze ${usage}`)}`)
-  const read = word && readStart(word.toLowerCase() === 'for' ? `in ${time}` : time, { now: await app.store.now(), zone })
-  if (read && 'problem' in read) {
-    const problem = startProblem(time, read.problem, zone, 'end')
-    throw nothing('wrong-usage', read.problem.code === 'unreadable' ? mrkdwn`${problem} ${startExamples}` : problem)
-  }
-  const reason = visibleReason(typedReason)
-  if (reason === undefined) throw nothing('reason-required', mrkdwn`Say why: ${code(`${command} freeze ${usage}`)}`)
-  if (reason.length > longestReason) throw nothing('reason-too-long', tooLongReason(reason.length))
+/** What was typed, as it was typed. */
+type Typed = Record<'from' | 'until', string> & { reason: string | undefined }
 
-  const until = read ? read.at : undefined
-  const record = await app.freezes.set({ until, by: userId, reason, channelId })
-  if (record === 'is-on') throw nothing('freeze-is-on', mrkdwn`One is on now. Lift it first, or freeze at once to replace it.`)
+/** Without a reason, or alone, the command opens the form. */
+async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<void> {
+  const { origin, start, reason, answer, triggerId, responseUrl } = slashCommand
+  const words = [...args, ...(start === undefined ? [] : [start])].join(' ')
+  const [, from = '', until = ''] = /^(?:from )?(.*?)(?:(?:^| )(?:until |till |to |(?=for ))(.+))?$/i.exec(words) ?? []
+  if (visibleReason(reason) === undefined) {
+    await authorize(app, origin, { to: 'freeze' })
+    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl }, { from, until })))
+  }
+  const problems = Object.values(await setFreeze(app, origin, { from, until, reason }, answer))
+  if (problems.length > 0) throw new Refusal('wrong-usage', mrkdwn`Nothing was frozen. ${joinMrkdwn(problems, ' ')}`)
+}
+
+async function submitFreeze(app: App, { metadata, origin, values, answer }: Submission): Promise<SubmissionAnswer> {
+  const typed = { from: values.from?.trim() ?? '', until: values.until?.trim() ?? '', reason: reasonIn(values) }
+  const problems = await setFreeze(app, origin, typed, answer)
+  const again = (problem: Mrkdwn) => freezeForm(readMetadata(metadata) ?? { origin }, typed, problem)
+  return refuseForm(problems, again) ?? { is: 'accepted', words: mrkdwn`Frozen.` }
+}
+
+const tellMs = 1_500
+
+/** Returns what is wrong with what was typed. Empty once it is frozen: the message in the channel says so, or else the answer. */
+async function setFreeze(app: App, origin: Origin, typed: Typed, answer: Answer): Promise<Partial<Record<keyof Typed, Mrkdwn>>> {
+  const { channelId, userId } = origin
+  await authorize(app, origin, { to: 'freeze' })
+  const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
+  const read = (text: string, after: number) =>
+    text === '' ? undefined : readStart(text.replace(/^for /i, 'in '), { now: after, zone, longestMs: now + longestAheadMs - after })
+  const begin = read(typed.from, now)
+  const from = begin && 'at' in begin ? begin.at : undefined
+  const soonest = read(typed.until, /^for /i.test(typed.until) ? (from ?? now) : now)
+  const isAfter = from !== undefined && soonest && 'at' in soonest && soonest.at <= from
+  const end = isAfter ? read(typed.until, from) : soonest
+  const wrong = (what: 'start' | 'end', text: string, { problem }: { problem: StartProblem }) => {
+    if (problem.code === 'unreadable') return mrkdwn`${startProblem(text, problem, zone, what)} ${startExamples}`
+    const isEarly = problem.code === 'past' && problem.at > now
+    return isEarly ? mrkdwn`${timeWords(problem.at, zone)} is before it begins.` : startProblem(text, problem, zone, what)
+  }
+  const reason = visibleReason(typed.reason)
+  const problems = {
+    ...(begin && 'problem' in begin ? { from: wrong('start', typed.from, begin) } : {}),
+    ...(end && 'problem' in end ? { until: wrong('end', typed.until, end) } : {}),
+    ...(reason === undefined ? { reason: mrkdwn`Enter a reason.` } : {}),
+    ...(reason && reason.length > longestReason ? { reason: tooLongReason(reason.length) } : {}),
+  }
+  if (Object.keys(problems).length > 0) return problems
+
+  const record = await app.freezes.set({ from, until: end && 'at' in end ? end.at : undefined, by: userId, reason, channelId })
+  if (record === 'is-on') throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen. One is on now. Lift it first, or freeze at once to replace it.`)
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
-  tell(app, record)
-  const end = until === undefined ? 'lifted' : timeWords(until, zone)
-  const replaces = record.ends === undefined ? '' : ' This replaces the freeze that was on.'
-  const unposted =
-    (await app.directory.hasBot(channelId)) === false ? " Lockkeeper isn't in this channel, so it can't tell the others here." : ''
-  await say(mrkdwn`:snowflake: *Frozen until ${end}.* No change starts.${replaces} ${code(`${command} unfreeze`)} lifts it.${unposted}`)
+  if ((await withinOr(tellMs, tell(app, record), undefined))?.is === 'sent') return {}
+  const unposted = context([mrkdwn`Lockkeeper couldn't post this in the channel yet.`])
+  await answer.ephemeral(message([...freezeMessage(record).blocks, ...unposted]))
+  return {}
 }
 
 /** `which`: the freeze that a button is about. */
@@ -98,7 +139,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   if (!lifted && which !== undefined) throw await refuse(app, origin, { to: 'unfreeze' }, { code: 'freeze-over' })
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
   if (!lifted) return notFrozen(ofPolicy)
-  tell(app, lifted)
+  void tell(app, lifted)
   await wakeHeld(app)
   // The messages of those that wait for an approval say what would hold them.
   await showAgain(
@@ -122,10 +163,12 @@ async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission
   return { is: 'accepted', words }
 }
 
-/** Does not wait for Slack. If this process dies, a tick tells it. */
-function tell(app: App, { id }: FreezeRecord): void {
-  const send = (where: 'here' | 'ops') => deliverText(app, { id: freezeMessageId(id, 'set', where), name: 'freeze' })
-  void Promise.all([send('here'), send('ops')]).catch(app.errors.of('people'))
+/** Returns what became of the message in its channel. If this process dies, a tick sends both. */
+async function tell(app: App, { id }: FreezeRecord) {
+  const [here] = (['here', 'ops'] as const).map((where) =>
+    deliverText(app, { id: freezeMessageId(id, 'set', where), name: 'freeze' }).catch(app.errors.of('people')),
+  )
+  return (await here) ?? undefined
 }
 
 /** Tells the operators when a freeze of the policy begins and ends, once: what was told is remembered for longer than the freeze lasts. */
@@ -151,22 +194,22 @@ async function announce(app: App): Promise<void> {
  */
 async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const record = app.freezes.openMessage(facts)
-  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|over)-(here|ops)$/.exec(id) ?? []
+  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|begun|over)-(here|ops)$/.exec(id) ?? []
   const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
   const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
   const isCurrent = freeze.record?.id === record?.id
-  const isOver = when === 'over'
+  const [isOver, isBegun] = [when === 'over', when === 'begun']
   // Its content is signed, but not in which message it belongs.
-  if (!record || record.id !== freezeId || channelId === undefined || (isOver && !isCurrent)) return { status: 'dropped' }
-  const hasButton = where === 'here' && isCurrent && freezeOnAt(freeze, now) !== undefined
-  const message = freezeMessage(record, { isOver, hasButton })
+  if (!record || record.id !== freezeId || channelId === undefined || (when !== 'set' && !isCurrent)) return { status: 'dropped' }
+  const hasButton = where === 'here' && isCurrent && freezeSetAt(freeze, now) !== undefined
+  const message = freezeMessage(record, { isOver, isBegun, hasButton })
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
-    await showEnded(app, isOver ? record.id : record.ends)
+    if (!isBegun) await showEnded(app, isOver ? record.id : record.ends)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
-  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped' }
+  return where === 'ops' || isPassing(posted.error) ? later(passingMs) : { status: 'dropped', refused: posted.error }
 }
 
 /** As long as a freeze with an end can last, and longer: where its message is must be known until then. */

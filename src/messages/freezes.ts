@@ -2,8 +2,20 @@ import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import { pageOf } from '../domain/codes.ts'
 import type { Freeze } from '../domain/policy.ts'
 import type { Phrase } from '../domain/text.ts'
-import { type FreezeNow, type FreezeRecord, freezeOnAt } from '../record/freeze.ts'
-import { actions, button, message, modal, reasonBlocks, wholeSection } from '../slack/blocks.ts'
+import { type FreezeNow, type FreezeRecord, freezeSetAt } from '../record/freeze.ts'
+import {
+  actions,
+  button,
+  input,
+  longestStart,
+  message,
+  modal,
+  plainTextInput,
+  problemBlocks,
+  reasonBlocks,
+  reasonInput,
+  wholeSection,
+} from '../slack/blocks.ts'
 import { type Metadata, writeMetadata } from '../slack/payloads.ts'
 import { dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -28,11 +40,14 @@ const suspicion: Partial<typeof causes> = {
   'freeze-forged': 'Find out who can write to Redis.',
 }
 
-/** `by @ada until 6:00 PM today`, `by @ada until lifted` */
-export function frozenWords({ by, because, until }: Pick<FreezeRecord, 'by' | 'because' | 'until'>): Mrkdwn {
+/** `by @ada until 6:00 PM today`, `by @ada from 6:00 PM tomorrow until lifted` */
+export function frozenWords({ by, because, setAt, from, until }: FreezeRecord): Mrkdwn {
   const who = by === undefined ? mrkdwn`by Lockkeeper${because ? ` ${causes[because]},` : ''}` : mrkdwn`by ${mention(by)}`
-  return mrkdwn`${who} until ${until === undefined ? 'lifted' : dayAndTime(until)}`
+  const begin = from > setAt ? mrkdwn` from ${dayAndTime(from)}` : mrkdwn``
+  return mrkdwn`${who}${begin} until ${endOf(until)}`
 }
+
+const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkdwn`lifted` : dayAndTime(until))
 
 /** Where nothing starts because this process cannot read the record. */
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
@@ -40,29 +55,35 @@ export const unreadableFreeze = mrkdwn`No change starts: the record of freezes i
 /** `hasEnded`: on the message about its begin. */
 interface Shown {
   isOver?: boolean
+  /** It was set for later, and its time has come. */
+  isBegun?: boolean
   hasEnded?: boolean
   hasButton?: boolean
 }
 
 /** A message of a freeze that was set or lifted, or is over by its time. */
-export function freezeMessage(record: FreezeRecord, { isOver, hasEnded, hasButton }: Shown): Message {
-  const { id, isOn, by, ends, because } = record
+export function freezeMessage(record: FreezeRecord, { isOver, isBegun, hasEnded, hasButton }: Shown = {}): Message {
+  const { id, isOn, by, ends, because, setAt, from, until } = record
   if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
+  if (isBegun) return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const why = isOn && because ? suspicion[because] : undefined
-  const after = hasEnded ? '' : ` No change starts.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
+  const after = hasEnded ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
   const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted'), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}${more}`
+        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : nameAt(record, setAt)}* ${frozenWords(record)}.${replaces}${after}${more}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
 }
+
+/** One that has not begun has frozen nothing yet. */
+const nameAt = ({ from, setAt }: FreezeRecord, now: number) => (from > setAt && from > now ? 'Freeze' : 'Frozen')
 
 function liftButton(id: string): Button {
   return button({ text: 'Unfreeze', actionId: unfreezeButton, value: id })
@@ -76,6 +97,26 @@ function startsNow(titles: Phrase[]): Mrkdwn {
   const named = joinMrkdwn(titles.slice(0, mostTitles).map(quotedTitle), ', ')
   const more = titles.length > mostTitles ? ` and ${titles.length - mostTitles} more` : ''
   return mrkdwn`${titles.length === 1 ? '1 approved change starts' : `${titles.length} approved changes start`} now: ${named}${more}.`
+}
+
+export const freezeFormId = 'freeze'
+
+/** `typed`: what was typed or entered so far. */
+export function freezeForm(metadata: Metadata, typed: Record<'from' | 'until', string> & { reason?: string | undefined }, problem?: Mrkdwn): ModalView {
+  const time = (blockId: 'from' | 'until', label: string, hint: string) =>
+    input({ blockId, label, hint, optional: true, element: plainTextInput({ actionId: blockId, maxLength: longestStart, initialValue: typed[blockId] }) })
+  return modal({
+    callbackId: freezeFormId,
+    title: 'Freeze all changes',
+    submit: 'Freeze',
+    metadata: writeMetadata(metadata),
+    blocks: [
+      ...problemBlocks(problem),
+      time('from', 'From', 'Such as fri 18:00. Leave empty to freeze at once.'),
+      time('until', 'Until', 'Such as mon 08:00 or in 2h. Leave empty to freeze until somebody lifts it.'),
+      reasonInput(typed.reason, 'Everyone in the channel can read it.', { optional: false }),
+    ],
+  })
 }
 
 export function unfreezeForm(metadata: Metadata, titles: Phrase[]): ModalView {
@@ -101,10 +142,10 @@ export function frozenBlocks(
   now: number,
   mayLift: boolean,
 ): KnownBlock[] {
-  const on = freezeOnAt(freeze, now)
+  const on = freezeSetAt(freeze, now)
   const words = freeze.isUnreadable
     ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
-    : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
+    : on && mrkdwn`:snowflake: *${nameAt(on, now)}* ${frozenWords(on)}.`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),

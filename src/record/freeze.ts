@@ -63,7 +63,11 @@ export function freezeOnAt({ record }: Pick<FreezeNow, 'record'>, now: number): 
   return record && stands(record, now) && (record.from <= record.setAt || record.from <= now) ? record : undefined
 }
 
-/** Whether it is on, or will be. */
+/** A freeze that is on now, or will be. Undefined if there is none. */
+export function freezeSetAt({ record }: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
+  return record && stands(record, now) ? record : undefined
+}
+
 function stands({ isOn, until = Number.POSITIVE_INFINITY }: FreezeRecord, now: number): boolean {
   return isOn && now < until
 }
@@ -72,8 +76,8 @@ export function isFrozenAt(freeze: Pick<FreezeNow, 'record' | 'isUnreadable'>, n
   return freeze.isUnreadable || freezeOnAt(freeze, now) !== undefined
 }
 
-/** A message about a freeze: that it was set or lifted, or that its time is over, in its channel (`here`) or to the operators. */
-export function freezeMessageId(id: string, when: 'set' | 'over', where: 'here' | 'ops'): string {
+/** A message about a freeze: that it was set or lifted, that its time has come or is over, in its channel (`here`) or to the operators. */
+export function freezeMessageId(id: string, when: 'set' | 'begun' | 'over', where: 'here' | 'ops'): string {
   return `freeze-${id}-${when}-${where}`
 }
 
@@ -201,13 +205,14 @@ export function createFreezes(
   }
 
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
-  function owedFor({ id, isOn, until, channelId, because }: FreezeRecord, facts: string, now: number): OwedFacts[] {
+  function owedFor({ id, isOn, from, until, channelId, because }: FreezeRecord, facts: string, now: number): OwedFacts[] {
     if (isOn && isLoss(because)) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
     const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
     const owe = (message: string, inMs: number) => ({ id: message, member: `${message}/freeze`, facts, keepMs: inMs + owedMs, inMs })
     return places.flatMap((where) => [
       owe(freezeMessageId(id, 'set', where), 0),
+      ...(isOn && from > now ? [owe(freezeMessageId(id, 'begun', where), from - now)] : []),
       ...(isOn && until !== undefined ? [owe(freezeMessageId(id, 'over', where), until - now)] : []),
     ])
   }
@@ -225,7 +230,8 @@ export function createFreezes(
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, until, causes }
+    const from = isOn && record.from > now ? record.from : undefined
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, from, until, causes }
     const after = seal(keyring, 'freeze', record)
     const owes = owedFor(record, after, now)
     const outcome = await app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: text, owes }))
@@ -238,7 +244,7 @@ export function createFreezes(
    * Freezes, at once or from a later time on. It counts in all processes when this resolves. `is-on`: one that begins later would end the one that
    * is on. `unknown-key`: this process cannot read the record, and writes nothing. Throws StoreUnavailableError.
    */
-  async function set(next: Next & { from?: number; until?: number | undefined }): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
+  async function set(next: Next & { from?: number | undefined; until?: number | undefined }): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
     for (;;) {
       if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()

@@ -20,7 +20,7 @@ const sentence = 'web-1 is dead and customers see errors'
 
 async function freeze({ ben, slack }: World) {
   await ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
-  await untilShown(slack, people.ben, /\*Frozen until/)
+  await untilCard(slack, /\*Frozen\* by/)
 }
 
 type Person = World['ben']

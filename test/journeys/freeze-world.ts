@@ -1,6 +1,6 @@
 import type { Message } from '../sandbox/slack/slack.ts'
 import { type PolicyWorld, startWorldUnder } from './policy-world.ts'
-import { general, ops, people, untilCard, untilShown, type World, type WorldOptions } from './world.ts'
+import { general, ops, people, untilCard, type World, type WorldOptions } from './world.ts'
 
 export const rules = `rules:
   - { name: alone, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }
@@ -17,8 +17,7 @@ export async function start({ policy = rules, ...options }: WorldOptions & { pol
 
 export async function freeze({ ben, slack }: World, words = 'because the network is being rebuilt') {
   await ben.command(`/infra freeze ${words}`, { channel: ops })
-  await untilShown(slack, people.ben, /\*Frozen until/)
-  return untilCard(slack, /\*Frozen\* by <@U0BEN00001>/)
+  return untilCard(slack, /\*(Frozen|Freeze)\* by <@U0BEN00001>/)
 }
 
 export const unfreeze = ({ ben }: World) => ben.command('/infra unfreeze', { channel: ops })

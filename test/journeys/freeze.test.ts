@@ -28,6 +28,7 @@ describe('a freeze', () => {
     const begun = await freeze(world)
     expect(begun.text).toMatch(/until lifted\. No change starts\./)
     expect(begun.text).toContain('the network is being rebuilt')
+    expect(world.slack.ephemerals(people.ben)).toEqual([])
     await untilSaid(world, general, /\*Frozen\* by <@U0BEN00001> until lifted\./)
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(1)
 
@@ -99,11 +100,10 @@ describe('a freeze', () => {
   test('is not set by words that cannot be, and what is not on is not lifted', async () => {
     const world = await start()
     const cases: [string, RegExp][] = [
-      ['until 18:00', /Nothing was frozen\. Say why: `\/infra freeze \[until &lt;time&gt;\] because &lt;reason&gt;`/],
-      ['at 22:00 because of the sale', /Nothing was frozen\. A freeze begins at once\. Usage:/],
       ['until 25:00 because of the sale', /Nothing was frozen\. `25:00` isn't a time/],
       ['until in 15d because of the sale', /is more than 14 days ahead\. The latest end is .*\(Europe\/Berlin\)/],
       ['until 2020-01-01 06:00 because of it', /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is past\. Write a later time, or leave the end out\./],
+      ['from 2027-01-01 18:00 until 2027-01-01 06:00 because of it', /Nothing was frozen\. Fri 1 Jan, 06:00 \(Europe\/Berlin\) is before it begins\./],
       [`because ${'x'.repeat(501)}`, /A reason can have up to 500 characters\. This one has 501\./],
     ]
     for (const [words, answer] of cases) {
@@ -114,9 +114,48 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.ben, /No freeze to lift\./)
     expect(await notes(world)).toEqual([])
 
-    await world.ben.command('/infra freeze for 2h because of the sale', { channel: ops })
-    const shown = await untilShown(world.slack, people.ben, /\*Frozen until/)
-    expect(shown.text).toMatch(/Frozen until \w{3} \d+ \w{3}, \d\d:\d\d \(Europe\/Berlin\)\.\* No change starts\./)
+    const begun = await freeze(world, 'for 2h because of the sale')
+    expect(begun.text).toMatch(/until <!date\S+ .*\. No change starts\./)
+    await world.ben.command('/infra freeze from in 1h because of the sale', { channel: ops })
+    await untilShown(world.slack, people.ben, /Nothing was frozen\. One is on now\. Lift it first/)
+  })
+
+  test('with a beginning holds nothing until then, and is told when it is set and at both ends', async () => {
+    const world = await start()
+    const begun = await freeze(world, 'from in 3s until in 6s because of the sale')
+    expect(begun.text).toMatch(/\*Freeze\* by <@U0BEN00001> from <!date.* until <!date.*\. No change starts in that time\./)
+    expect(buttonsOf(begun)).toEqual(['"action_id":"unfreeze"'])
+    await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is on\* until <!date/)
+    for (const channel of [ops, general]) {
+      await untilSaid(world, channel, /\*The freeze is over\.\*/)
+      expect(saidIn(world, channel, /freeze is|frozen\*|freeze\*/i)).toHaveLength(3)
+    }
+    expect(await notes(world)).toMatchObject([{ act: 'freeze', from: expect.any(Number), until: expect.any(Number) }])
+  })
+
+  test('is set in a form by the command alone, or without a reason, with what was typed', async () => {
+    const world = await start()
+    await world.ben.command('/infra freeze until 25:00', { channel: ops })
+    await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
+    expect(world.ben.topView()).toMatchObject({ title: 'Freeze all changes' })
+    expect(JSON.stringify(world.ben.topView())).toContain('"initial_value":"25:00"')
+    await world.ben.fill(undefined, { Reason: 'The sale' })
+    expect((await world.ben.submit()).errors).toEqual({ until: expect.stringContaining("25:00 isn't a time. Write a time such as") })
+    await world.ben.fill(undefined, { Until: 'in 2h' })
+    expect((await world.ben.submit()).errors).toBeUndefined()
+
+    expect((await untilSaid(world, ops, /\*Frozen\* by <@U0BEN00001> until <!date/)).text).toContain('The sale')
+    await world.ada.command('/infra freeze', { channel: ops })
+    await untilShown(world.slack, people.ada, /Only <!subteam\^S0ONCALL01> can freeze/)
+  })
+
+  test('is told to its author where it cannot be told to the channel', async () => {
+    const world = await start()
+    const [id, members] = ['C0RANDOM01', [people.ben]]
+    world.slack.workspace.channels.push({ id, name: 'random', topic: '', members })
+    await world.ben.command('/infra freeze because of the sale', { channel: id })
+    await untilShown(world.slack, people.ben, /\*Frozen\* by <@U0BEN00001> until lifted\..*\n.*Lockkeeper couldn't post this in the channel yet\./s)
   })
 
   test('is set and lifted only by those whom the policy lets, which the audit shows', async () => {

@@ -89,7 +89,7 @@ describe('a move that was requested for later', () => {
   test('keeps its start if an approver wants to let it start while everything is frozen', async () => {
     const { world, card, now } = await startScheduled()
     await world.ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
-    await untilShown(world.slack, people.ben, /Frozen until/)
+    await untilCard(world.slack, /\*Frozen\* by/)
     await world.ben.click(now(), 'Start now')
     await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until lifted\./)
 

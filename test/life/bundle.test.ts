@@ -203,7 +203,7 @@ describe('the children of a request', () => {
     for (const ms of [61_000, 70_000]) await endAfter(ms)
 
     expect((await parent()).slowAt).toBeDefined()
-    expect(steps.filter((step) => step === 'slow')).toHaveLength(1)
+    expect(steps.filter(({ step }) => step === 'slow')).toHaveLength(1)
   })
 
   test('that hold their locks alone are tracked again with the others', async () => {

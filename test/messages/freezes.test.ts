@@ -19,6 +19,7 @@ function record(more: Partial<FreezeRecord> = {}): FreezeRecord {
 }
 
 const lifted = record({ isOn: false, by: 'U0CHI00001', reason: undefined, ends: 'f3' })
+const later = record({ from: at(12), until: at(18) })
 const policy = [{ name: 'Black Friday', from: at(0), to: at(23) }]
 const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPolicy = [] as typeof policy) =>
   readableBlocks(frozenBlocks(freeze, ofPolicy, at(10), mayLift))
@@ -33,6 +34,9 @@ test('everything that is said of a freeze', async () => {
     ['In its channel, when it begins', readable(freezeMessage(record({ until: at(18) }), { hasButton: true }))],
     ['To the operators', readable(freezeMessage(record({ until: at(18) }), {}))],
     ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 'f3' }), { hasButton: true }))],
+    ['In its channel, if it begins later', readable(freezeMessage(later, { hasButton: true }))],
+    ['Its beginning has come', readable(freezeMessage(later, { isBegun: true }))],
+    ['On the Home tab, before it begins', home(trusted(later), true)],
     ['It is lifted', readable(freezeMessage(lifted, {}))],
     ['Its time is over', readable(freezeMessage(record({ until: at(18) }), { isOver: true }))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],

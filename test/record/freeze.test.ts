@@ -125,10 +125,12 @@ describe('a freeze', () => {
   })
 
   test('that begins later holds nothing until then, and is refused while another one is on', async () => {
-    const { startProcess, letPass, record } = startFreezes()
+    const { startProcess, letPass, record, owed } = startFreezes()
     const { trySet, set, lift, isHeld, isOn, now } = startProcess()
     const from = (await now()) + hours
     await set({ ...byBen, from, until: from + hours })
+    const whens = (await owed()).map((member) => /-(set|begun|over)-(here|ops)/.exec(member)?.[0])
+    expect(whens.toSorted()).toEqual(['-begun-here', '-begun-ops', '-over-here', '-over-ops', '-set-here', '-set-ops'])
     expect([await isOn(), await isHeld(), await isHeld(from), await isHeld(from + hours)]).toEqual([false, false, true, false])
     letPass(hours)
     expect([await isOn(), await isHeld(), await startProcess().isHeld()]).toEqual([true, true, true])

@@ -188,9 +188,10 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
 }
 
 function freezeNotes(entry: FoundEntry, catalog: WordsOfChanges): Mrkdwn[] {
-  const { act, until, reason } = entry
+  const { act, from, until, reason } = entry
   if (act !== 'freeze' && act !== 'unfreeze') return []
   return [
+    ...(from === undefined ? [] : [mrkdwn`from ${dateTime(from)}`]),
     ...(until === undefined ? [] : [mrkdwn`until ${dateTime(until)}`]),
     ...(reason === undefined ? [] : [mrkdwn`reason: ${code(reason)}`]),
     ...causesInWords(entry, catalog).map((why) => mrkdwn`${why}`),
