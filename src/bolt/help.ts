@@ -90,7 +90,8 @@ function linesOf(commands: Command[], name: string): Mrkdwn[] {
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
   const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To start later, end a change with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason.`
-  return first ? mrkdwn`${approval} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
+  const lookUp = mrkdwn`To look up an address, a server, a key or a request, type only its name or id: ${code(`${name} web-1`)}.`
+  return first ? mrkdwn`${approval}\n${lookUp} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
 
 function withButtons(parts: Mrkdwn[], usable: Command[], name: string): Message {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Button, KnownBlock, ModalView } from '@slack/web-api'
+import type { z } from 'zod'
 import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { isBgp } from '../domain/account.ts'
@@ -11,11 +12,13 @@ import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { fixedWords } from '../kit/elastic-ip.ts'
 import { openRequests } from '../kit/list.ts'
-import { slugOf, statusOf } from '../kit/things.ts'
+import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { stateWithCount } from '../messages/items.ts'
+import { shortId } from '../messages/request-words.ts'
+import { guardStore } from '../redis/connect.ts'
 import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
-import { oldNotes } from '../slack/listing.ts'
+import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
 import { alternatives, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
@@ -179,10 +182,10 @@ function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toB
   return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
 }
 
-function requestLine({ request, title, link: address }: FoundThing['requests'][number]): Mrkdwn {
+function requestLine({ request, title, link: address }: FoundThing['requests'][number], called = 'Open request'): Mrkdwn {
   const { userId } = request.origin
   const what = mrkdwn`${phraseWords(withoutOwner(title, userId))}, ${stateWithCount(request)}`
-  return mrkdwn`Open request: ${what}  ·  by ${mention(userId)}  ·  ${link(address, 'Open')}`
+  return mrkdwn`${called}: ${what}  ·  by ${mention(userId)}  ·  ${link(address, 'Open')}`
 }
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */
@@ -260,16 +263,43 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
 
 /** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
 async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
+  const typed = words.join(' ')
+  const requests = await requestsCalled(app, typed)
+  if (requests.length > 0) {
+    const lines = requests.map((request) => requestLine(shownRequest(app, request), `Request ${shortId(request)}`))
+    return notice(joinMrkdwn(lines, '\n'))
+  }
   const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
-  if (things.length === 0) return nearWords(words.join(' '), lists)
-  return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
+  if (things.length > 0)
+    return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
+  const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []
+  const isKey = keys.some((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
+  return isKey ? keyMessage(typed) : nearWords(typed, lists, keys.map(apiKeys.nameOf))
 }
 
-function nearWords(typed: string, { elasticIps, servers, virtualMachines }: Lists): Message | undefined {
+/** The ids of so many ended requests are searched. */
+const mostEnded = 10_000
+
+/** Messages show the first 8 characters of a request's id. */
+async function requestsCalled({ redis, keys, store }: App, typed: string): Promise<Request[]> {
+  if (!/^[\da-f]{8,32}$/.test(typed)) return []
+  const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, 0, -1), redis.zrevrange(keys.ended, 0, mostEnded - 1)]))
+  return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
+}
+
+/** The list has its details and what can be requested for it. */
+function keyMessage(typed: string): Message {
+  const value = JSON.stringify({ version: 1, command: 'keys', args: [typed], page: 0 } satisfies z.infer<typeof PageButton>)
+  const show = button({ text: 'Show key', actionId: pageActionIds.run, value })
+  return message([sectionWithButton(mrkdwn`*${nameWords(typed)}*  API key`, show)])
+}
+
+function nearWords(typed: string, { elasticIps, servers, virtualMachines }: Lists, keys: (string | undefined)[]): Message | undefined {
   const names = [
     ...elasticIps.map(({ address }) => address),
     ...servers.map(({ hostname }) => hostname),
     ...virtualMachines.map(({ name }) => name),
+    ...keys,
   ]
   const near = suggestNames(
     names.filter((name) => name !== undefined),
@@ -280,8 +310,11 @@ function nearWords(typed: string, { elasticIps, servers, virtualMachines }: List
     : notice(mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`)
 }
 
+function shownRequest({ catalog, slack }: App, request: Request): FoundThing['requests'][number] {
+  return { request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) }
+}
+
 async function lookUpWords(app: App, words: string[]) {
-  const { catalog, slack } = app
   const lists = await readLists(app)
   const named = findThings(words, lists)
   const things = named.slice(0, mostThings)
@@ -293,8 +326,8 @@ async function lookUpWords(app: App, words: string[]) {
     thing,
     requests: (about?.get(thing.id) ?? [])
       .filter(firstShown)
-      .map((request) => ({ request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) })),
-    offers: catalog.offersFor(thing.kind),
+      .map((request) => shownRequest(app, request)),
+    offers: app.catalog.offersFor(thing.kind),
   })
   return { lists, things: things.map(found), left: named.length - things.length }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ops, people, startWorld, untilShown } from './world.ts'
+import { ops, people, requestMove, startWorld, untilReport, untilShown } from './world.ts'
 
 test.each([
   ['203.0.113.10', /203\.0\.113\.10`\* {2}Elastic IP, active\nOn web-1/, 'Move…', 'Move an Elastic IP'],
@@ -48,6 +48,26 @@ test('a name that is nearly right is answered with the names that it is near', a
   const { ada, slack } = await startWorld()
   await ada.command('/infra web-12', { channel: ops })
   await untilShown(slack, people.ada, /Nothing is called `?web-12`?\. Did you mean `?web-1`?/)
+})
+
+test('the short id of a request and the name of a key are looked up, too', async () => {
+  const world = await startWorld()
+  const { ada, ben, slack } = world
+  const { card } = await requestMove(world)
+  const [, id = ''] = /`([0-9a-f]{8})`/.exec(card.text) ?? []
+  const shown = (state: string) => new RegExp(`Request ${id}: Move .*203\\.0\\.113\\.10.*, ${state}  ·  by <@${people.ada}>  ·  <https:[^|]+\\|Open>`)
+  await ada.command(`/infra ${id}`, { channel: ops })
+  await untilShown(slack, people.ada, shown('waiting for approval'))
+  await ben.click(card, 'Approve')
+  await untilReport(slack, card.ts, /Done/)
+  await ben.command(`/infra ${id}`, { channel: ops })
+  await untilShown(slack, people.ben, shown('done'))
+
+  await ada.command('/infra terraform', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /\*terraform\* {2}API key/), 'Show key')
+  await untilShown(slack, people.ada, /1 API key matching `terraform`/)
+  await ada.command('/infra terrafrom', { channel: ops })
+  await untilShown(slack, people.ada, /Nothing is called terrafrom\. Did you mean terraform\?/)
 })
 
 test('a word that names nothing is still answered as an unknown command, also while the account does not answer', async () => {
