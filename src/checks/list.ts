@@ -34,7 +34,11 @@ const reads = {
     isOn: Boolean(config.machines),
     listed: config.policy.machines ?? [],
   }),
-  alerts: async ({ app: { config } }: Asked): Promise<slack.Port> => ({ isOn: Boolean(config.alerts), listed: config.policy.alerts ?? [] }),
+  alerts: async ({ app: { config, senders, catalog } }: Asked): Promise<slack.Port> => ({
+    // Without the abilities to take them, and to request something for them, nothing opens the port.
+    isOn: Boolean(config.alerts && senders.alerts && catalog.changeOfAlerts()),
+    listed: config.policy.alerts ?? [],
+  }),
   redis: ({ app }: Asked) => readRedisHealth(app),
   stateKey: ({ app }: Asked) => redis.readStateKey(app),
   freeze: ({ app }: Asked) => redis.readFreeze(app),

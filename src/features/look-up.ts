@@ -21,7 +21,7 @@ import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import { alternatives, code, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
+import { alternatives, code, factName, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -128,7 +128,7 @@ function machineThing({ id, name = id, status, primaryIpv4, project, site }: Vir
 }
 
 function described(name: string, what: string, more: Mrkdwn[], facts: (string | undefined)[]): Mrkdwn {
-  const shown = facts.flatMap((fact) => (fact ? [nameWords(fact)] : []))
+  const shown = facts.flatMap((fact) => (fact ? [factName(fact)] : []))
   return joinMrkdwn([mrkdwn`*${nameWords(name)}*  ${what}`, ...more, joinMrkdwn(shown, '  ·  ')], '\n')
 }
 

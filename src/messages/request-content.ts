@@ -5,7 +5,7 @@ import type { Request, Waits } from '../domain/request.ts'
 import { cleanText, formatDuration, type Phrase, phraseText } from '../domain/text.ts'
 import { context, header, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { longestHeader } from '../slack/fit.ts'
-import { boldPhrase, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, outsideLink, phraseWords, truncate } from '../slack/text.ts'
+import { boldPhrase, factName, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, phraseWords, truncate } from '../slack/text.ts'
 import type { ItemView } from './items.ts'
 import { alertWords, emergencyReason, type LinkedRequest, relatedWords } from './request-words.ts'
 
@@ -93,7 +93,7 @@ function factBlocks(facts: Fact[]): KnownBlock[] {
 }
 
 function factWords({ label, value, isPerson }: Fact): Mrkdwn {
-  const words = typeof value !== 'string' ? phraseWords(value) : isPerson ? mention(value) : nameWords(value)
+  const words = typeof value !== 'string' ? phraseWords(value, mention, factName) : isPerson ? mention(value) : factName(value)
   return label === '' ? words : mrkdwn`${label} ${words}`
 }
 

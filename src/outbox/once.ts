@@ -196,7 +196,7 @@ export function laterAfter(failure: Exclude<SlackFailure, { is: 'refused' }> | U
 
 const looked: Settlement = { status: 'dropped' }
 
-/** Deletes all messages with a key but the one that the record names, or else the oldest. Whoever looks again decides the same. */
+/** Deletes all messages with a key but the one that the record names, or else the oldest. A second search decides the same. */
 export async function lookLate(app: App, facts: string): Promise<Settlement> {
   const look = readJson(LateLook, facts)
   if (!look) return looked

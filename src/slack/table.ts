@@ -123,11 +123,15 @@ export function detailsActionId(of: string): string {
   return `details:${of}`
 }
 
-/** Makes the picker for the items from `start` to `end`. Empty if none of them can be chosen. `name` is the name of the slash command. */
+/** Makes the picker for the items from `start` to `end`, or a button for a single one. `name` is the name of the slash command. */
 export function choicesBlocks(choices: ItemChoices | undefined, name: string, start = 0, end?: number): KnownBlock[] {
   const options = choices?.options.slice(start, end).filter((one) => one !== undefined) ?? []
-  if (!choices || options.length === 0) return []
-  return actionsFor(name, 'details', [staticSelect({ actionId: detailsActionId(choices.of), placeholder: choices.placeholder, options })])
+  const [first, ...others] = options
+  if (!choices || !first) return []
+  const [actionId, placeholder] = [detailsActionId(choices.of), choices.placeholder]
+  // The first word says what it shows: `Details of a plan`.
+  const one = () => button({ text: placeholder.replace(/ .*/, ''), actionId, value: first.value })
+  return actionsFor(name, 'details', [others.length === 0 ? one() : staticSelect({ actionId, placeholder, options })])
 }
 
 /** One column of a list. Text and details show a cell as `Header: cell`, and leave it out if it is empty. Addresses, ids and what a person typed are code. */

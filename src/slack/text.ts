@@ -116,9 +116,14 @@ const plainName = /^(?![\d.-]+$)[\p{Script=Latin}\d]+(?:(?: |[.-]+)[\p{Script=La
 
 /** Shows a name from outside as text. Several words are quoted, so that they pass for no part of a sentence. Anything but words is code. */
 export function nameWords(text: string): Mrkdwn {
+  const name = factName(text)
+  return /^[^`]* /.test(name.text) ? mrkdwn`“${name}”` : name
+}
+
+/** The same without quotes, for a list of facts that has no sentences. */
+export function factName(text: string): Mrkdwn {
   const flat = cleanText(text, { oneLine: true })
-  if (!plainName.test(flat)) return code(text)
-  return mrkdwn`${flat.includes(' ') ? `“${flat}”` : flat}`
+  return plainName.test(flat) ? mrkdwn`${flat}` : code(text)
 }
 
 /** Puts text on one line and in quotation marks, so that it cannot pass for a sentence of Lockkeeper's. Markup in it keeps its effect. */
@@ -262,13 +267,13 @@ export function outsideLink(address: string | undefined, text: string): Mrkdwn |
 /** Returns the text for a person: a mention, or a name where a mention would notify somebody who should not be. */
 export type ShowPerson = (userId: string) => Mrkdwn
 
-export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention): Mrkdwn {
+export function phraseWords(phrase: Phrase, showPerson: ShowPerson = mention, showName = nameWords): Mrkdwn {
   const parts = phrase.map((part) => {
     if (typeof part === 'string') return mrkdwn`${part}`
     if ('time' in part) return dateTime(part.time)
     if ('owner' in part) return mrkdwn`, for ${showPerson(part.owner)}`
     if ('linked' in part) return mrkdwn`“${link(part.address, part.linked)}”`
-    return 'person' in part ? showPerson(part.person) : nameWords(part.name)
+    return 'person' in part ? showPerson(part.person) : showName(part.name)
   })
   return joinMrkdwn(parts, '')
 }

@@ -405,7 +405,7 @@ describe('a fault', () => {
   })
 })
 
-test('the lists of machines silence neither what is told of changes outside nor the snapshots: a key made by hand is told', async () => {
+test('the lists of machines silence neither the reports of changes outside nor the snapshots: a key made by hand is reported', async () => {
   const timings = { ...usualTimings, accountWindowMs: 3_000, repeatMs: 700 }
   const env = { WATCH_CHANGES: 'true', OPS_CHANNEL: general, INFRA_READS_PER_MINUTE: '60' }
   const world = await startMachineWorld({ timings, env })

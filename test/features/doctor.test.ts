@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { readFact } from '../../src/checks/check.ts'
-import { diagnose, type SetupFacts } from '../../src/checks/list.ts'
+import { diagnose, examine, type SetupFacts } from '../../src/checks/list.ts'
 import { neededScopes, optionalScopes } from '../../src/checks/slack.ts'
 import {
   AccountLimitError,
@@ -17,6 +17,7 @@ import {
 } from '../../src/domain/errors.ts'
 import { report } from '../../src/features/doctor.ts'
 import { findRedisFaults } from '../../src/redis/connections.ts'
+import { fakeApp } from '../fake-app.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { charactersIn } from '../sandbox/slack/validate-blocks.ts'
 
@@ -67,6 +68,17 @@ const well: SetupFacts = {
 }
 const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables'
 const reportOn = (facts: Partial<SetupFacts>) => report(bot, diagnose({ ...well, ...facts }))
+
+test('alerts are not received without the ability to take them, or to request something for them', async () => {
+  const port = { host: '127.0.0.1', port: 1, tokens: [] }
+  const config = { alerts: port, policy: { alerts: [] } } as never
+  const on = async (senders: object, change: unknown) => {
+    const app = fakeApp({ config, senders: senders as never, catalog: { changeOfAlerts: () => change as never } })
+    return (await examine(app, ['alerts'])).length
+  }
+  // With them, it says that the policy has none.
+  expect([await on({ alerts: () => {} }, {}), await on({ alerts: undefined }, {}), await on({ alerts: () => {} }, undefined)]).toEqual([1, 0, 0])
+})
 
 const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }
 const frozen = ({ on, ...more }: { on?: object; isUnreadable?: true; ofPolicy?: (typeof blackFriday)[] }) => ({

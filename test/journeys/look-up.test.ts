@@ -62,7 +62,7 @@ describe('Look up in Lockkeeper', () => {
 
       *kafka-3*  server, off
       No Elastic IPs
-      “Data platform”  ·  ASH  ·  \`192.0.2.23\`  ·  \`sv_…\`
+      Data platform  ·  ASH  ·  \`192.0.2.23\`  ·  \`sv_…\`
 
       *preview-1*  virtual machine, Running
       Storefront  ·  ASH  ·  \`192.0.2.110\`  ·  \`vm_…\`"

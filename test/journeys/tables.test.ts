@@ -42,7 +42,7 @@ describe('a list', () => {
     await world.ada.command(`/infra ip list ${elasticIp.id}`, { channel: ops })
     const list = await untilShown(world.slack, people.ada, /1 Elastic IP/)
 
-    await world.ada.click(list, 'Details of an Elastic IP', { choose: elasticIp.id })
+    await world.ada.click(list, 'Details')
     const details = await untilShown(world.slack, people.ada, /Id: /)
     await world.ada.click(details, 'Move…')
     await world.slack.until(() => world.ada.openViews().length === 1)
@@ -57,7 +57,7 @@ describe('a list', () => {
     await world.ada.command('/infra keys', { channel: ops })
     const list = await untilShown(world.slack, people.ada, /API keys/)
     const choice = await chooseFirst(world.ada, list, 'Details of an API key')
-    const details = await untilShown(world.slack, people.ada, /Full name: /)
+    const details = await untilShown(world.slack, people.ada, /Id: /)
     expect(details.text).toContain(`Id: \`${choice}\``)
     await world.ada.click(details, 'Revoke…')
     await world.slack.until(() => world.ada.openViews().length === 1)

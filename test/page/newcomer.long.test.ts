@@ -80,7 +80,7 @@ test('the drawer breaks the account API until it is turned off, and says what it
   await openDrawer(page)
   await away.uncheck()
   await drawer.getByRole('button', { name: 'Skip 2 hours' }).click()
-  await drawer.getByText('It is 2 hours later').waitFor()
+  await drawer.getByText('it is 2 hours later').waitFor()
 })
 
 test('a list has pages, and a form says at the field what it misses', async () => {

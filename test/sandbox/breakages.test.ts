@@ -77,7 +77,7 @@ test('two hours later a window is open and a freeze is over, so that what they h
   const undecided = await requestMove(1)
   const writes = accountApi.journal.writes().length
 
-  expect((await use({ id: 'hours-later' })).said).toBe('It is 2 hours later. Open requests that are older now: 2.')
+  expect((await use({ id: 'hours-later' })).said).toBe('For open requests and freezes, it is 2 hours later. The clock stays. Open requests that are older now: 2.')
   await slack.until(() => /\*Done\*/.test(textOf(card)), { timeoutMs: 70_000 })
   await slack.until(() => slack.messages(ops).some(({ text }) => text.includes('*The freeze is over.*')))
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
@@ -85,7 +85,7 @@ test('two hours later a window is open and a freeze is over, so that what they h
 
   // Two at once must not end each other's bot.
   const skips = await Promise.all([use({ id: 'hours-later' }), use({ id: 'hours-later' })])
-  const words = /^It is 2 hours later\. (No request was open|Open requests that are older now: 1)\.$/
+  const words = /it is 2 hours later\. The clock stays\. (No request was open|Open requests that are older now: 1)\.$/
   expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(words)))
   await slack.until(() => /expired/i.test(textOf(undecided.card)))
   expect(await slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
@@ -104,7 +104,7 @@ test('thirty days later a key has ended, and another one is called for', async (
     threads.push(card.ts)
   }
 
-  expect((await use({ id: 'days-later' })).said).toBe('It is 30 days later. Keys that end: 2.')
+  expect((await use({ id: 'days-later' })).said).toBe('For requests, freezes and keys, it is 30 days later. The clock stays. Keys that end: 2.')
   const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
   await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
   expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])

@@ -405,7 +405,7 @@ async function skipHours({ requests, passTime }: Around): Promise<string> {
     await requests.shiftFreeze(ms)
     count = unsent.length
   })
-  return `It is ${skippedHours} hours later. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
+  return `For open requests and freezes, it is ${skippedHours} hours later. The clock stays. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
 }
 
 async function skipDays({ accountApi, requests, passTime }: Around): Promise<string> {
@@ -416,7 +416,7 @@ async function skipDays({ accountApi, requests, passTime }: Around): Promise<str
     await requests.shiftFreeze(ms)
     count = await requests.shiftKeys(accountApi.world, ms)
   })
-  return `It is 30 days later. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 35d.' : `Keys that end: ${count}.`}`
+  return `For requests, freezes and keys, it is 30 days later. The clock stays. ${count === 0 ? 'No key ends. Create one first, such as /infra keys create ci-deploy for 35d.' : `Keys that end: ${count}.`}`
 }
 
 const ben = 'U0BEN00001'

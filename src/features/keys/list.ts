@@ -41,7 +41,7 @@ const columns: Columns<ListedKey> = [
 /** What only the details show. */
 const more: Column<ListedKey>[] = [
   { header: 'Created', cell: ({ createdAt }) => (createdAt === undefined ? undefined : dateTime(Date.parse(createdAt))) },
-  { header: 'Full name', cell: ({ name }) => name },
+  { header: 'Full name', cell: ({ name }) => (name && name !== labelOf(name) ? name : undefined) },
 ]
 
 interface Reading {

@@ -69,7 +69,7 @@ function words(step: NextStep): TemplateResult {
           ? html`The result is in the ${threadOf(step.request)}.`
           : html`${link('The request', () => showMessage(step.request))} has ended.`
       }
-      Next, try ${commandButton('/infra plans')}, open Lockkeeper's Home, or break something.`
+      Next, try ${commandButton('/infra evacuate')}, open Lockkeeper's Home, or break something.`
     case 'outside': {
       const { request } = step
       return html`Guests can read the channel, but they can't use Lockkeeper. Type ${commandButton('/infra ip move')}
