@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { openForm, refuseForm } from '../bolt/open-forms.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
-import { longestAheadMs, readStart, type StartProblem, timeWords } from '../domain/times.ts'
+import { longestAheadMs, readStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, OwnAbility } from '../kit/ability.ts'
 import { heldByFreeze, wakeHeld } from '../life/send.ts'
@@ -14,6 +14,7 @@ import {
   freezesOfPolicy,
   notFrozen,
   policyFreezeWords,
+  type TypedFreeze,
   unfreezeButton,
   unfreezeForm,
 } from '../messages/freezes.ts'
@@ -71,13 +72,10 @@ function create(app: App): Feature {
   }
 }
 
-/** What was typed, as it was typed. */
-type Typed = Record<'from' | 'until', string> & { reason: string | undefined }
-
-/** Without a reason, or alone, the command opens the form. */
+/** Without a reason, the command opens the form, with what was typed. */
 async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<void> {
   const { origin, start, reason, answer, triggerId, responseUrl } = slashCommand
-  const words = [...args, ...(start === undefined ? [] : [start])].join(' ')
+  const words = [...args, start ?? []].flat().join(' ')
   const [, from = '', until = ''] = /^(?:from )?(.*?)(?:(?:^| )(?:until |till |to |(?=for ))(.+))?$/i.exec(words) ?? []
   if (visibleReason(reason) === undefined) {
     await authorize(app, origin, { to: 'freeze' })
@@ -88,7 +86,7 @@ async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<vo
 }
 
 async function submitFreeze(app: App, { metadata, origin, values, answer }: Submission): Promise<SubmissionAnswer> {
-  const typed = { from: values.from?.trim() ?? '', until: values.until?.trim() ?? '', reason: reasonIn(values) }
+  const typed = { from: values.from?.trim(), until: values.until?.trim(), reason: reasonIn(values) }
   const problems = await setFreeze(app, origin, typed, answer)
   const again = (problem: Mrkdwn) => freezeForm(readMetadata(metadata) ?? { origin }, typed, problem)
   return refuseForm(problems, again) ?? { is: 'accepted', words: mrkdwn`Frozen.` }
@@ -97,37 +95,34 @@ async function submitFreeze(app: App, { metadata, origin, values, answer }: Subm
 const tellMs = 1_500
 
 /** Returns what is wrong with what was typed. Empty once it is frozen: the message in the channel says so, or else the answer. */
-async function setFreeze(app: App, origin: Origin, typed: Typed, answer: Answer): Promise<Partial<Record<keyof Typed, Mrkdwn>>> {
-  const { channelId, userId } = origin
+async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: Answer) {
+  const { channelId, userId: by } = origin
   await authorize(app, origin, { to: 'freeze' })
-  const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
-  const read = (text: string, after: number) =>
-    text === '' ? undefined : readStart(text.replace(/^for /i, 'in '), { now: after, zone, longestMs: now + longestAheadMs - after })
-  const begin = read(typed.from, now)
-  const from = begin && 'at' in begin ? begin.at : undefined
-  const soonest = read(typed.until, /^for /i.test(typed.until) ? (from ?? now) : now)
-  const isAfter = from !== undefined && soonest && 'at' in soonest && soonest.at <= from
-  const end = isAfter ? read(typed.until, from) : soonest
-  const wrong = (what: 'start' | 'end', text: string, { problem }: { problem: StartProblem }) => {
-    if (problem.code === 'unreadable') return mrkdwn`${startProblem(text, problem, zone, what)} ${startExamples}`
-    const isEarly = problem.code === 'past' && problem.at > now
-    return isEarly ? mrkdwn`${timeWords(problem.at, zone)} is before it begins.` : startProblem(text, problem, zone, what)
+  const [zone, now] = await Promise.all([app.directory.zone(by), app.store.now()])
+  const problems: Partial<Record<keyof TypedFreeze, Mrkdwn>> = {}
+  const timeOf = (field: 'from' | 'until', after: number) => {
+    const text = typed[field]?.replace(/^for /i, 'in ')
+    const read = text ? readStart(text, { now: after, zone, longestMs: now + longestAheadMs - after }) : undefined
+    if (!read || 'at' in read) return read?.at
+    const words = startProblem(text ?? '', read.problem, zone, field === 'from' ? 'start' : 'end')
+    problems[field] = read.problem.code === 'unreadable' ? mrkdwn`${words} ${startExamples}` : words
+    return undefined
   }
+  const from = timeOf('from', now)
+  const soonest = timeOf('until', /^for /i.test(typed.until ?? '') ? (from ?? now) : now)
+  const until = from && soonest && soonest <= from ? timeOf('until', from) : soonest
   const reason = visibleReason(typed.reason)
-  const problems = {
-    ...(begin && 'problem' in begin ? { from: wrong('start', typed.from, begin) } : {}),
-    ...(end && 'problem' in end ? { until: wrong('end', typed.until, end) } : {}),
-    ...(reason === undefined ? { reason: mrkdwn`Enter a reason.` } : {}),
-    ...(reason && reason.length > longestReason ? { reason: tooLongReason(reason.length) } : {}),
-  }
+  if (reason === undefined) problems.reason = mrkdwn`Enter a reason.`
+  else if (reason.length > longestReason) problems.reason = tooLongReason(reason.length)
   if (Object.keys(problems).length > 0) return problems
 
-  const record = await app.freezes.set({ from, until: end && 'at' in end ? end.at : undefined, by: userId, reason, channelId })
-  if (record === 'is-on') throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen. One is on now. Lift it first, or freeze at once to replace it.`)
+  const record = await app.freezes.set({ from, until, by, reason, channelId })
+  if (record === 'is-on')
+    throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen. One is on now. Lift it first, or freeze at once to replace it.`)
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
-  if ((await withinOr(tellMs, tell(app, record), undefined))?.is === 'sent') return {}
+  const told = await withinOr(tellMs, tell(app, record), undefined)
   const unposted = context([mrkdwn`Lockkeeper couldn't post this in the channel yet.`])
-  await answer.ephemeral(message([...freezeMessage(record).blocks, ...unposted]))
+  if (told?.is !== 'sent') await answer.ephemeral(message([...freezeMessage(record).blocks, ...unposted]))
   return {}
 }
 

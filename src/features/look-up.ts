@@ -264,11 +264,8 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
 /** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
 async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
   const typed = words.join(' ')
-  const requests = await requestsCalled(app, typed)
-  if (requests.length > 0) {
-    const lines = requests.map((request) => requestLine(shownRequest(app, request), `Request ${shortId(request)}`))
-    return notice(joinMrkdwn(lines, '\n'))
-  }
+  const [request] = await requestsCalled(app, typed)
+  if (request) return notice(requestLine(shownRequest(app, request), `Request ${shortId(request)}`))
   const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
@@ -277,13 +274,10 @@ async function lookUpTyped(app: App, words: string[]): Promise<Message | undefin
   return isKey ? keyMessage(typed) : nearWords(typed, lists, keys.map(apiKeys.nameOf))
 }
 
-/** The ids of so many ended requests are searched. */
-const mostEnded = 10_000
-
-/** Messages show the first 8 characters of a request's id. */
+/** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
 async function requestsCalled({ redis, keys, store }: App, typed: string): Promise<Request[]> {
   if (!/^[\da-f]{8,32}$/.test(typed)) return []
-  const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, 0, -1), redis.zrevrange(keys.ended, 0, mostEnded - 1)]))
+  const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, 0, -1), redis.zrevrange(keys.ended, 0, 9_999)]))
   return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
 }
 

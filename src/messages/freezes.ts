@@ -3,19 +3,7 @@ import { pageOf } from '../domain/codes.ts'
 import type { Freeze } from '../domain/policy.ts'
 import type { Phrase } from '../domain/text.ts'
 import { type FreezeNow, type FreezeRecord, freezeSetAt } from '../record/freeze.ts'
-import {
-  actions,
-  button,
-  input,
-  longestStart,
-  message,
-  modal,
-  plainTextInput,
-  problemBlocks,
-  reasonBlocks,
-  reasonInput,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { actions, button, message, modal, problemBlocks, reasonBlocks, reasonInput, startInput, wholeSection } from '../slack/blocks.ts'
 import { type Metadata, writeMetadata } from '../slack/payloads.ts'
 import { dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
@@ -101,10 +89,10 @@ function startsNow(titles: Phrase[]): Mrkdwn {
 
 export const freezeFormId = 'freeze'
 
-/** `typed`: what was typed or entered so far. */
-export function freezeForm(metadata: Metadata, typed: Record<'from' | 'until', string> & { reason?: string | undefined }, problem?: Mrkdwn): ModalView {
-  const time = (blockId: 'from' | 'until', label: string, hint: string) =>
-    input({ blockId, label, hint, optional: true, element: plainTextInput({ actionId: blockId, maxLength: longestStart, initialValue: typed[blockId] }) })
+/** As it was typed or entered. */
+export type TypedFreeze = Partial<Record<'from' | 'until' | 'reason', string | undefined>>
+
+export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFreeze, problem?: Mrkdwn): ModalView {
   return modal({
     callbackId: freezeFormId,
     title: 'Freeze all changes',
@@ -112,9 +100,9 @@ export function freezeForm(metadata: Metadata, typed: Record<'from' | 'until', s
     metadata: writeMetadata(metadata),
     blocks: [
       ...problemBlocks(problem),
-      time('from', 'From', 'Such as fri 18:00. Leave empty to freeze at once.'),
-      time('until', 'Until', 'Such as mon 08:00 or in 2h. Leave empty to freeze until somebody lifts it.'),
-      reasonInput(typed.reason, 'Everyone in the channel can read it.', { optional: false }),
+      startInput(from, 'Such as fri 18:00. Leave empty to freeze at once.', 'From'),
+      startInput(until, 'Such as mon 08:00 or in 2h. Leave empty to freeze until somebody lifts it.', 'Until'),
+      reasonInput(reason, 'Everyone in the channel can read it.', { optional: false }),
     ],
   })
 }

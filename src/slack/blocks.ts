@@ -250,9 +250,11 @@ export function reasonInput(entered: string | undefined, hint: string, { optiona
 export const startBlockId = 'start'
 export const longestStart = 100
 
-export function startInput(entered: string | undefined, hint: string) {
-  const element = plainTextInput({ actionId: startBlockId, maxLength: longestStart, initialValue: entered })
-  return input({ blockId: startBlockId, label: 'Start', hint, optional: true, element })
+/** Its block has the label as its id. */
+export function startInput(entered: string | undefined, hint: string, label: 'Start' | 'From' | 'Until' = 'Start') {
+  const blockId = label.toLowerCase()
+  const element = plainTextInput({ actionId: blockId, maxLength: longestStart, initialValue: entered })
+  return input({ blockId, label, hint, optional: true, element })
 }
 
 const textIn = (blockId: string) => (values: Entered['values']) => values[blockId]?.trim() || undefined
