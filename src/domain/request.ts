@@ -263,17 +263,7 @@ export function isHeld({ waits }: Pick<Request, 'waits'>): boolean {
   return heldBy.some((each) => each === waits?.for)
 }
 
-export type Underway = Pick<Request, 'state' | 'createdAt' | 'sentAt' | 'slowAfterMs' | 'slowAt' | 'lateAt'>
-
-export function isSlow({ slowAt, lateAt }: Pick<Request, 'slowAt' | 'lateAt'>): boolean {
-  return slowAt !== undefined || lateAt !== undefined
-}
-
-/** Whether to note that it is slower than usual. `sentAt`: of one of several items. */
-export function becomesSlow(request: Underway, now: number, sentAt = request.sentAt): boolean {
-  const { state, slowAfterMs = Number.POSITIVE_INFINITY } = request
-  return state === 'tracking' && !isSlow(request) && sentAt !== undefined && now - sentAt >= slowAfterMs
-}
+export type Underway = Pick<Request, 'state' | 'parent' | 'createdAt' | 'sentAt' | 'slowAfterMs' | 'slowAt' | 'lateAt'>
 
 export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items'>): boolean {
   return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))

@@ -189,18 +189,18 @@ async function announce(app: App): Promise<void> {
  */
 async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: string, sinceMs: number): Promise<Settlement> {
   const record = app.freezes.openMessage(facts)
-  const [, freezeId, when, where] = /^freeze-([\da-f-]+)-(set|begun|over)-(here|ops)$/.exec(id) ?? []
+  const [, freezeId, found, where] = /^freeze-([\da-f-]+)-(set|begun|over)-(here|ops)$/.exec(id) ?? []
+  const when = found as 'set' | 'begun' | 'over' | undefined
   const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
   const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
   const isCurrent = freeze.record?.id === record?.id
-  const [isOver, isBegun] = [when === 'over', when === 'begun']
   // Its content is signed, but not in which message it belongs.
   if (!record || record.id !== freezeId || channelId === undefined || (when !== 'set' && !isCurrent)) return { status: 'dropped' }
   const hasButton = where === 'here' && isCurrent && freezeSetAt(freeze, now) !== undefined
-  const message = freezeMessage(record, { isOver, isBegun, hasButton })
+  const message = freezeMessage(record, when, hasButton)
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
-    if (!isBegun) await showEnded(app, isOver ? record.id : record.ends)
+    if (when !== 'begun') await showEnded(app, when === 'over' ? record.id : record.ends)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
@@ -218,5 +218,5 @@ async function showEnded({ redis, keys, freezes, slack }: App, ended: string | u
   const record = freezes.openMessage(facts ?? '')
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
-  await slack.messenger.update(place, freezeMessage(record, { hasEnded: true }))
+  await slack.messenger.update(place, freezeMessage(record, 'ended'))
 }

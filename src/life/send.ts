@@ -99,14 +99,11 @@ async function claimWrite(
   }
   if (answer.is !== 'write') return leaveUnsent(app, request, answer, { until: facts.until, frozen })
   const { items, kind, remark } = opened.change
-  const { usualMs, slowAfterMs } = await app.store.usualDuration(items?.change.kind ?? kind)
   const { outcome } = await app.store.take(request, items ? 'begin' : 'send', {
     set: {
       seen: answer.facts,
       seenSignature: app.signatures.signSeen(request, answer.facts),
-      usualMs,
-      // The parent says it of its items.
-      slowAfterMs: child ? undefined : slowAfterMs,
+      ...(await app.store.usualDuration(items?.change.kind ?? kind)),
       ...(items ? { hasChildren: true as const } : {}),
     },
     reports: remark?.(answer.facts) === undefined ? [] : ['remark'],

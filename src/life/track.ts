@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Change, Moment, Observation, ObserveOptions, Rows } from '../domain/change.ts'
 import { AccountLimitError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
-import { becomesSlow, idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
+import { idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { showAgain } from '../outbox/outbox.ts'
@@ -159,7 +159,10 @@ export function nextStep(
       if (request.state === 'starting') return { name: 'accept', isDueAgain: true }
   }
   if (request.lateAt !== undefined) return undefined
-  if (now - (request.sentAt ?? request.createdAt) < lateAfterMs) return becomesSlow(request, now) ? { name: 'slow', isDueAgain: true } : undefined
+  const [ageMs, { slowAfterMs = lateAfterMs }] = [now - (request.sentAt ?? request.createdAt), request]
+  // A parent says it of its children.
+  const isSlow = request.state === 'tracking' && !request.parent && request.slowAt === undefined && ageMs >= slowAfterMs
+  if (ageMs < lateAfterMs) return isSlow ? { name: 'slow', isDueAgain: true } : undefined
   return { name: 'late', ...(observation.seen ? { set: { lastSeen: observation.seen } } : {}), isDueAgain: true }
 }
 

@@ -40,29 +40,20 @@ const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkd
 /** Where nothing starts because this process cannot read the record. */
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
-/** `hasEnded`: on the message about its begin. */
-interface Shown {
-  isOver?: boolean
-  /** It was set for later, and its time has come. */
-  isBegun?: boolean
-  hasEnded?: boolean
-  hasButton?: boolean
-}
-
-/** A message of a freeze that was set or lifted, or is over by its time. */
-export function freezeMessage(record: FreezeRecord, { isOver, isBegun, hasEnded, hasButton }: Shown = {}): Message {
+/** A message of a freeze that was set or lifted, that has begun later, or is over by its time. `ended`: the first one, once it is over. */
+export function freezeMessage(record: FreezeRecord, when: 'set' | 'begun' | 'over' | 'ended' = 'set', hasButton = false): Message {
   const { id, isOn, by, ends, because, setAt, from, until } = record
-  if (isOver) return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
-  if (isBegun) return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
+  if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
+  if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const why = isOn && because ? suspicion[because] : undefined
-  const after = hasEnded ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
+  const after = when === 'ended' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
   const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted'), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *${hasEnded ? 'Was frozen' : nameAt(record, setAt)}* ${frozenWords(record)}.${replaces}${after}${more}`
+        ? mrkdwn`:snowflake: *${when === 'ended' ? 'Was frozen' : nameAt(record, setAt)}* ${frozenWords(record)}.${replaces}${after}${more}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import { approvalsNeeded } from '../domain/policy.ts'
-import { holdOf, isSlow, restOf, type Waits } from '../domain/request.ts'
+import { holdOf, restOf, type Waits } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, message, wholeSection } from '../slack/blocks.ts'
 import { fit } from '../slack/fit.ts'
@@ -124,7 +124,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
     case 'tracking': {
       const unsent = unsentWords(items) === undefined ? '' : ' The rest is not sent.'
       // Until then, a press would only lose the result.
-      if (unsent === '' && !isSlow(request)) return [details]
+      if (unsent === '' && request.slowAt === undefined) return [details]
       const text = mrkdwn`${title}\nWhat was sent may still finish.${unsent} No result will be posted.`
       return [
         make('stopTracking', 'Stop tracking', { confirm: confirmation('Stop tracking?', text, 'Stop tracking', 'Keep tracking') }),

@@ -1,5 +1,5 @@
 import { escalationOf } from '../domain/policy.ts'
-import { holdOf, isHeld, isSlow, type Request, type Waits } from '../domain/request.ts'
+import { holdOf, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import { type ItemView, movedCount, progress } from './items.ts'
@@ -30,7 +30,7 @@ export function statusLine(view: CardView): Mrkdwn {
       if (request.state === 'starting') return mrkdwn`:arrow_forward: *Sent.* Waiting for the account API.`
       const usually = request.usualMs === undefined || request.usualMs < 1_000 ? '' : ` Usually takes ${formatDuration(request.usualMs)}.`
       const expected = sendingMs > 0 ? ` The rest takes about ${formatDuration(sendingMs)}.` : usually
-      const late = isSlow(request) ? ' Slower than usual.' : expected
+      const late = request.slowAt === undefined ? expected : ' Slower than usual.'
       const unsent = heldItemsWords(request)
       const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
       return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`

@@ -247,7 +247,7 @@ export const steps = {
     from: ['starting', 'tracking'],
     to: 'same',
     takers: ['worker'],
-    stamps: ['lateAt'],
+    stamps: ['slowAt', 'lateAt'],
     reports: ['late'],
     ifUnchanged: true,
   },

@@ -311,7 +311,7 @@ test('the dialogs before a press takes effect', async () => {
     ['Approve, with a link in a check', dialogOf(view({}, { checks: [mrkdwn`Changed 3 hours ago, by ${ada}.`] }), 'Approve')],
     ['Withdraw, while it waits', dialogOf(view({}), 'Withdraw')],
     ['Withdraw, once it is approved', dialogOf(view({ state: 'approved' }), 'Withdraw')],
-    ['Stop tracking', dialogOf(view({ state: 'tracking', lateAt: at(27) }), 'Stop tracking')],
+    ['Stop tracking', dialogOf(view({ state: 'tracking', slowAt: at(14) }), 'Stop tracking')],
     ['Create key', dialogOf(view({ state: 'approved' }, { handover: { label: 'Create key' } }), 'Create key')],
     ['Rotate key', dialogOf(view({ state: 'approved' }, rotation), 'Rotate key')],
   ])

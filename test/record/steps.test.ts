@@ -155,7 +155,7 @@ describe('every state', () => {
             state,
             waits: sort === 'carried out' ? { for: 'start', until: 1 } : undefined,
             approvals: [{ by: 'U0BEN00001', via: 'U0BEN00001', at: 1 }],
-            lateAt: 1,
+            slowAt: 1,
           }),
           handover: sort === 'handed over' ? { label: 'Create key' } : undefined,
           reverseLabel: 'Move back',
