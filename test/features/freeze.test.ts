@@ -30,7 +30,7 @@ const freezeFrom = (from: number, to: number): Freeze => ({
   to: Date.now() + hours(to),
 })
 
-test('a freeze of the policy is told to the operators at both ends, each once, by whichever worker runs', async () => {
+test('operators get both ends of a freeze of the policy, each once, by whichever worker runs', async () => {
   const shared = connectTestRedis()
   const freezes = [freezeFrom(1, 3)]
   const [one, other] = [startWorker(shared, freezes), startWorker(shared, freezes)]
@@ -54,7 +54,7 @@ test('a freeze of the policy is told to the operators at both ends, each once, b
   expect(await shared.redis.pttl(name)).toBeGreaterThan(hours(24))
 })
 
-test('a freeze that was over before any worker ran is not told, and neither is one without a channel for operators', async () => {
+test('a freeze that was over before any worker ran is not announced, and neither is one without a channel for operators', async () => {
   const over = startWorker(connectTestRedis(), [freezeFrom(-3, -1)])
   const silent = startWorker(connectTestRedis(), [freezeFrom(-1, 1)], null)
 

@@ -77,7 +77,7 @@ describe('a freeze', () => {
     expect(buttonsOf(cardNow(world, card))).toEqual(buttonsOf(card))
   })
 
-  test('ends by itself at its time, which is told in both channels, each once', async () => {
+  test('ends by itself at its time, which both channels get once', async () => {
     const world = await start()
     const begun = await freeze(world, 'until in 6s because of the sale')
     const { card } = await requestMove(world)
@@ -121,7 +121,7 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.ben, /Nothing was frozen\. One is on now\. Lift it first/)
   })
 
-  test('with a beginning holds nothing until then, and is told when it is set and at both ends', async () => {
+  test('with a beginning holds nothing until then, and both channels get it when it is set and at both ends', async () => {
     const world = await start()
     const begun = await freeze(world, 'from in 3s until in 6s because of the sale')
     expect(begun.text).toMatch(/\*Freeze\* by <@U0BEN00001> from <!date.* until <!date.*\. No change starts in that time\./)
@@ -151,7 +151,7 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.ada, /Only <!subteam\^S0ONCALL01> can freeze/)
   })
 
-  test('is told to its author where it cannot be told to the channel', async () => {
+  test('is only shown to its author where Lockkeeper cannot post', async () => {
     const world = await start()
     const [id, members] = ['C0RANDOM01', [people.ben]]
     world.slack.workspace.channels.push({ id, name: 'random', topic: '', members })

@@ -191,7 +191,7 @@ describe('every step', () => {
     for (const name of stepNames) if (stepOf(name).to === 'same') expect(stepOf(name).ifUnchanged, name).toBe(true)
   })
 
-  test('by which a resolved alert is told is possible unless the change was never approved', () => {
+  test('that reports a resolved alert is possible unless the change was never approved', () => {
     const silent = requestStates.filter((state) => !stepOf('note-resolved').from.includes(state))
     expect(silent).toEqual(['waiting', 'rejected', 'withdrawn', 'expired'])
   })
