@@ -190,7 +190,9 @@ export const Variables = z.object({
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)')
     .optional()
     .describe('The id of a channel that gets notices for operators. Unset: only the log has them.'),
-  WATCH_CHANGES: trueOrFalse.describe("true: OPS_CHANNEL gets reports of moves, and of keys created or deleted, that Lockkeeper didn't make."),
+  WATCH_CHANGES: trueOrFalse.describe(
+    "true: OPS_CHANNEL gets reports of moves, and of keys created or deleted, that Lockkeeper didn't make.",
+  ),
   KEY_REVIEW: trueOrFalse.describe('true: OPS_CHANNEL gets the API keys that need attention, every Monday.'),
   ENVIRONMENT: matching(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,

@@ -50,7 +50,11 @@ function create(app: App): Feature {
         usage,
         summary: 'Let no change start, from a time on or at once, until a time or until it is lifted',
         details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
-        examples: ['because the network is being rebuilt', 'until 18:00 because of the sale', 'from fri 18:00 until mon 08:00 because of the sale'],
+        examples: [
+          'because the network is being rebuilt',
+          'until 18:00 because of the sale',
+          'from fri 18:00 until mon 08:00 because of the sale',
+        ],
         need: freezing,
         run: (call) => freeze(app, call),
       },

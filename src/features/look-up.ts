@@ -21,7 +21,19 @@ import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import { alternatives, code, factName, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
+import {
+  alternatives,
+  code,
+  factName,
+  joinMrkdwn,
+  link,
+  type Mrkdwn,
+  mention,
+  mrkdwn,
+  nameWords,
+  phraseWords,
+  someTexts,
+} from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -277,7 +289,7 @@ async function lookUpTyped(app: App, words: string[]): Promise<Message | undefin
 /** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
 async function requestsCalled({ redis, keys, store }: App, typed: string): Promise<Request[]> {
   if (!/^[\da-f]{8,32}$/.test(typed)) return []
-  const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, 0, -1), redis.zrevrange(keys.ended, 0, 9_999)]))
+  const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, '0', '-1'), redis.zrevrange(keys.ended, 0, 9_999)]))
   return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
 }
 
@@ -318,9 +330,7 @@ async function lookUpWords(app: App, words: string[]) {
   const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
   const found = (thing: Thing): FoundThing => ({
     thing,
-    requests: (about?.get(thing.id) ?? [])
-      .filter(firstShown)
-      .map((request) => shownRequest(app, request)),
+    requests: (about?.get(thing.id) ?? []).filter(firstShown).map((request) => shownRequest(app, request)),
     offers: app.catalog.offersFor(thing.kind),
   })
   return { lists, things: things.map(found), left: named.length - things.length }

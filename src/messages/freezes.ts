@@ -48,7 +48,10 @@ export function freezeMessage(record: FreezeRecord, when: 'set' | 'begun' | 'ove
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const why = isOn && because ? suspicion[because] : undefined
-  const after = when === 'ended' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
+  const after =
+    when === 'ended'
+      ? ''
+      : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
   const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted'), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(

@@ -244,7 +244,9 @@ export function createFreezes(
    * Freezes, at once or from a later time on. It counts in all processes when this resolves. `is-on`: one that begins later would end the one that
    * is on. `unknown-key`: this process cannot read the record, and writes nothing. Throws StoreUnavailableError.
    */
-  async function set(next: Next & { from?: number | undefined; until?: number | undefined }): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
+  async function set(
+    next: Next & { from?: number | undefined; until?: number | undefined },
+  ): Promise<FreezeRecord | 'is-on' | 'unknown-key'> {
     for (;;) {
       if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()

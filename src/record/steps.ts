@@ -241,7 +241,14 @@ export const steps = {
   },
 
   // How it ends once its write may have been sent.
-  slow: { what: 'It takes longer than such changes usually do', from: ['tracking'], to: 'same', takers: ['worker'], stamps: ['slowAt'], ifUnchanged: true },
+  slow: {
+    what: 'It takes longer than such changes usually do',
+    from: ['tracking'],
+    to: 'same',
+    takers: ['worker'],
+    stamps: ['slowAt'],
+    ifUnchanged: true,
+  },
   late: {
     what: 'It takes longer than expected',
     from: ['starting', 'tracking'],

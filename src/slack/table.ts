@@ -130,7 +130,7 @@ export function choicesBlocks(choices: ItemChoices | undefined, name: string, st
   if (!choices || !first) return []
   const [actionId, placeholder] = [detailsActionId(choices.of), choices.placeholder]
   // The first word says what it shows: `Details of a plan`.
-  const one = () => button({ text: placeholder.replace(/ .*/, ''), actionId, value: first.value })
+  const one = () => button({ text: placeholder.replace(/ .*/, ''), actionId, value: first.value ?? '' })
   return actionsFor(name, 'details', [others.length === 0 ? one() : staticSelect({ actionId, placeholder, options })])
 }
 

@@ -77,7 +77,9 @@ test('alerts are not received without the ability to take them, or to request so
     return (await examine(app, ['alerts'])).length
   }
   // With them, it says that the policy has none.
-  expect([await on({ alerts: () => {} }, {}), await on({ alerts: undefined }, {}), await on({ alerts: () => {} }, undefined)]).toEqual([1, 0, 0])
+  expect([await on({ alerts: () => {} }, {}), await on({ alerts: undefined }, {}), await on({ alerts: () => {} }, undefined)]).toEqual([
+    1, 0, 0,
+  ])
 })
 
 const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }

@@ -55,7 +55,8 @@ test('the short id of a request and the name of a key are looked up, too', async
   const { ada, ben, slack } = world
   const { card } = await requestMove(world)
   const [, id = ''] = /`([0-9a-f]{8})`/.exec(card.text) ?? []
-  const shown = (state: string) => new RegExp(`Request ${id}: Move .*203\\.0\\.113\\.10.*, ${state}  ·  by <@${people.ada}>  ·  <https:[^|]+\\|Open>`)
+  const shown = (state: string) =>
+    new RegExp(`Request ${id}: Move .*203\\.0\\.113\\.10.*, ${state}  ·  by <@${people.ada}>  ·  <https:[^|]+\\|Open>`)
   await ada.command(`/infra ${id}`, { channel: ops })
   await untilShown(slack, people.ada, shown('waiting for approval'))
   await ben.click(card, 'Approve')

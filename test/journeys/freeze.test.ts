@@ -103,7 +103,10 @@ describe('a freeze', () => {
     const cases: [string, RegExp][] = [
       ['until 25:00 because of the sale', /Nothing was frozen\. `25:00` isn't a time/],
       ['until in 15d because of the sale', /is more than 14 days ahead\. The latest end is .*\(Europe\/Berlin\)/],
-      ['until 2020-01-01 06:00 because of it', /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or leave the end out\./],
+      [
+        'until 2020-01-01 06:00 because of it',
+        /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or leave the end out\./,
+      ],
       [`from ${day} 18:00 until ${day} 06:00 because of it`, /Nothing was frozen\. .*, 06:00 \(Europe\/Berlin\) is too early\./],
       [`because ${'x'.repeat(501)}`, /A reason can have up to 500 characters\. This one has 501\./],
     ]
@@ -156,7 +159,11 @@ describe('a freeze', () => {
     const [id, members] = ['C0RANDOM01', [people.ben]]
     world.slack.workspace.channels.push({ id, name: 'random', topic: '', members })
     await world.ben.command('/infra freeze because of the sale', { channel: id })
-    await untilShown(world.slack, people.ben, /\*Frozen\* by <@U0BEN00001> until lifted\..*\n.*Lockkeeper couldn't post this in the channel yet\./s)
+    await untilShown(
+      world.slack,
+      people.ben,
+      /\*Frozen\* by <@U0BEN00001> until lifted\..*\n.*Lockkeeper couldn't post this in the channel yet\./s,
+    )
   })
 
   test('is set and lifted only by those whom the policy lets, which the audit shows', async () => {

@@ -101,7 +101,13 @@ test.each<[what: string, before: Request, observation: Observation, afterMs: num
   ['one before it is slower than usual', request('tracking', usually), { is: 'unclear' }, 59_999, undefined],
   ['one slower than usual', request('tracking', usually), { is: 'unclear' }, 60_000, { name: 'slow', to: 'tracking', isDueAgain: true }],
   ['one known to be slow', request('tracking', { ...usually, slowAt: sentAt }), { is: 'unclear' }, 61_000, undefined],
-  ['one known to be slow that is late', request('tracking', { ...usually, slowAt: sentAt }), { is: 'unclear' }, lateAfterMs, { name: 'late' }],
+  [
+    'one known to be slow that is late',
+    request('tracking', { ...usually, slowAt: sentAt }),
+    { is: 'unclear' },
+    lateAfterMs,
+    { name: 'late' },
+  ],
   ['one as late as it is slow', request('tracking', { slowAfterMs: lateAfterMs }), { is: 'unclear' }, lateAfterMs, { name: 'late' }],
   [
     'a write without effect',

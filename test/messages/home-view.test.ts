@@ -113,7 +113,9 @@ test('the Home tab in every situation', async () => {
     ],
     [
       'One that is requested for later',
-      { mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start' } })] },
+      {
+        mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start', until: now + 90 * minutes } })],
+      },
     ],
     ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
     ['More than were read', { waitsForMe: [entry()], unread: unreadIn({ waiting: 112, mine: 2 }), unreadable: 2 }],
@@ -142,7 +144,9 @@ test('the dialog after *Approve* names the change, also one that is too long for
 
 test('the same request can be in two parts, with different block ids', () => {
   const one = entry()
-  const ids = blockIds(homeBlocks(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt })] })))
+  const ids = blockIds(
+    homeBlocks(content({ waitsForMe: [one], mine: [one], underway: [entry({ state: 'tracking', sentAt, slowAt: sentAt })] })),
+  )
   expect(new Set(ids).size).toBe(4)
 })
 

@@ -246,7 +246,9 @@ test('the request message in every situation', async () => {
   for (const [situation, each] of situations) {
     expect(problemsWithBlocks(approvalCard(each).blocks), situation).toEqual([])
     expect(problemsWithBlocks(requestDetails(each).blocks), situation).toEqual([])
-    expect(JSON.stringify(approvalCard(each)).includes('request-details'), situation).toBe(each.isKnown && (each.request.state !== 'waiting' || each.request.approvals.length > 0))
+    expect(JSON.stringify(approvalCard(each)).includes('request-details'), situation).toBe(
+      each.isKnown && (each.request.state !== 'waiting' || each.request.approvals.length > 0),
+    )
     expect(wordsAbove(approvalCard(each).blocks), situation).toBeLessThanOrEqual(isFinished(each) ? 25 : 60)
   }
 })

@@ -77,7 +77,9 @@ test('two hours later a window is open and a freeze is over, so that what they h
   const undecided = await requestMove(1)
   const writes = accountApi.journal.writes().length
 
-  expect((await use({ id: 'hours-later' })).said).toBe('For open requests and freezes, it is 2 hours later. The clock stays. Open requests that are older now: 2.')
+  expect((await use({ id: 'hours-later' })).said).toBe(
+    'For open requests and freezes, it is 2 hours later. The clock stays. Open requests that are older now: 2.',
+  )
   await slack.until(() => /\*Done\*/.test(textOf(card)), { timeoutMs: 70_000 })
   await slack.until(() => slack.messages(ops).some(({ text }) => text.includes('*The freeze is over.*')))
   expect(accountApi.journal.writes()).toHaveLength(writes + 1)
@@ -104,7 +106,9 @@ test('thirty days later a key has ended, and another one is called for', async (
     threads.push(card.ts)
   }
 
-  expect((await use({ id: 'days-later' })).said).toBe('For requests, freezes and keys, it is 30 days later. The clock stays. Keys that end: 2.')
+  expect((await use({ id: 'days-later' })).said).toBe(
+    'For requests, freezes and keys, it is 30 days later. The clock stays. Keys that end: 2.',
+  )
   const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
   await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
   expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])

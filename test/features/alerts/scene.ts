@@ -173,8 +173,9 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   const change = {
     kind: 'ip.evacuate',
     inputOfAlert: (both: unknown) => both,
+    explain: () => ({ why: 'No Elastic IPs.' }),
     resource: (input: unknown) => (input as { serverId: string }).serverId,
-  } as Change
+  } as unknown as Change
 
   const app = fakeApp({
     config: { opsChannel: undefined, policy: { rules: [rule], bundles: undefined, alerts: routes }, slack: { command: '/infra' } },
