@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { variableNames } from '../../src/config/config.ts'
 import { endpoint } from '../../src/slack/http-receiver.ts'
 import { startWorld } from '../journeys/world.ts'
@@ -59,7 +60,7 @@ describe.each([
 
       expect(configs.map(({ role }) => role)).toEqual(['web', 'worker'])
       for (const { slack, opsHost, signsWithApiKey } of configs) {
-        expect({ http: slack.signingSecret !== undefined, socketMode: slack.appToken !== undefined }).toEqual({
+        expect({ http: slack.signingSecrets !== undefined, socketMode: slack.appToken !== undefined }).toEqual({
           http: mode === 'HTTP',
           socketMode: mode === 'Socket Mode',
         })
@@ -102,10 +103,11 @@ describe('the ports and paths', () => {
   const both = ['lockkeeper-web', 'lockkeeper-worker']
 
   test('are those that the bot listens at, and each policy opens exactly those of its Service', () => {
-    const { slack, alerts, opsPort } = configOf(web, everything, own)
+    const { slack, alerts, machines, opsPort } = configOf(web, everything, own)
     const http = { pods: ['lockkeeper-web'], ports: [slack.port] }
     const operations = { pods: both, ports: [opsPort] }
     const taken = { pods: ['lockkeeper-web'], ports: [alerts?.port] }
+    const called = { pods: ['lockkeeper-web'], ports: [machines?.port] }
 
     expect(targetsOf(everything, 'lockkeeper')).toEqual(http)
     expect(openedBy(everything, 'lockkeeper-http')).toEqual(http)
@@ -113,8 +115,10 @@ describe('the ports and paths', () => {
     expect(openedBy(everything, 'lockkeeper-ops')).toEqual(operations)
     expect(targetsOf(everything, 'lockkeeper-alerts')).toEqual(taken)
     expect(openedBy(everything, 'lockkeeper-alerts')).toEqual(taken)
-    expect(alerts?.host).toBe('0.0.0.0')
-    expect(configOf(worker, everything, own).alerts).toBeUndefined()
+    expect(targetsOf(everything, 'lockkeeper-machines')).toEqual(called)
+    expect(openedBy(everything, 'lockkeeper-machines')).toEqual(called)
+    expect([alerts?.host, machines?.host]).toEqual(['0.0.0.0', '0.0.0.0'])
+    expect(configOf(worker, everything, own)).toMatchObject({ alerts: undefined, machines: undefined })
     expect(openedBy(everything, 'lockkeeper')).toEqual({ pods: both, ports: [] })
   })
 
@@ -135,12 +139,18 @@ describe('the ports and paths', () => {
 
   test('belong to Services that the Ingress and the monitor find', () => {
     const [ingress] = ofKind(rendered.example, 'Ingress').flatMap(({ spec }) => spec.rules.flatMap(({ http }: ApiObject) => http.paths))
+    const ofMachines = parse(readFileSync(join(root, 'deploy/kubernetes/example/machines-ingress.yaml'), 'utf8')).spec.rules[0].http.paths
     const [monitor] = ofKind(everything, 'ServiceMonitor')
     const operations = named(everything, 'Service', 'lockkeeper-ops')
     const portNames = (service: string) => named(everything, 'Service', service).spec.ports.map(({ name }: ApiObject) => name)
 
     expect(ingress?.path).toBe(endpoint)
     expect(portNames(ingress?.backend.service.name ?? '')).toEqual([ingress?.backend.service.port.name])
+    expect(ofMachines.map(({ path, backend: { service } }: ApiObject) => [path, service.name, service.port.name])).toEqual([
+      ['/v1', 'lockkeeper-machines', 'machines'],
+      ['/mcp', 'lockkeeper-machines', 'machines'],
+    ])
+    expect(portNames('lockkeeper-machines')).toEqual(['machines'])
     expect(monitor?.spec.endpoints.map(({ port }: ApiObject) => port)).toEqual(portNames('lockkeeper-ops'))
     expect(monitor?.spec.selector.matchLabels).toEqual(operations.metadata.labels)
   })
@@ -163,12 +173,12 @@ describe('the Deployments', () => {
     }
   })
 
-  test('differ in the role alone, in the alerts, and in the pause in which nodes learn that a web pod is gone', () => {
+  test('differ in the role alone, in the ports for alerts and machines, and in the pause in which nodes learn that a web pod is gone', () => {
     const workerAsWeb = JSON.parse(JSON.stringify(worker).replaceAll('worker', 'web'))
     Object.assign(workerAsWeb.spec.template.spec, { terminationGracePeriodSeconds: 20 })
     Object.assign(workerAsWeb.spec.template.spec.containers[0], { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } })
-    // Workers take no alerts.
-    workerAsWeb.spec.template.spec.containers[0].envFrom.push(containerOf(web).envFrom[1])
+    // Workers take no alerts and no calls of machines.
+    workerAsWeb.spec.template.spec.containers[0].envFrom.push(...containerOf(web).envFrom.slice(1))
 
     expect(workerAsWeb).toEqual(web)
     // The bot ends within 10 s.
