@@ -35,7 +35,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
 export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
-  const { botToken, signingSecret, appToken, apiUrl, host, port } = app.config.slack
+  const { botToken, signingSecrets = [], appToken, apiUrl, host, port } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
   // Slack may refuse a connection after the start, when nothing awaits this promise. An unhandled rejection would end the process.
@@ -49,7 +49,7 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
   const receiver = appToken
     ? socketReceiver(appToken, clientOptions, logger)
     : httpReceiver({
-        signingSecret: signingSecret?.reveal() ?? '',
+        signingSecrets: signingSecrets.map((secret) => secret.reveal()),
         logger,
         teamId,
         onRefused(reason) {

@@ -214,7 +214,7 @@ function nameParts(v: Variables, tokens: MachineTokens) {
   return {
     slack: {
       botToken: v.SLACK_BOT_TOKEN,
-      signingSecret: v.SLACK_SIGNING_SECRET,
+      signingSecrets: v.SLACK_SIGNING_SECRET,
       appToken: v.SLACK_APP_TOKEN,
       command: v.SLACK_COMMAND,
       apiUrl: v.SLACK_API_URL,
@@ -249,6 +249,7 @@ function nameParts(v: Variables, tokens: MachineTokens) {
     opsChannel: v.OPS_CHANNEL,
     watchChanges: v.WATCH_CHANGES,
     keyReview: v.KEY_REVIEW,
+    docsUrl: v.DOCS_URL,
     environment: v.ENVIRONMENT,
     logLevel: v.LOG_LEVEL,
   }

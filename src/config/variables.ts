@@ -40,17 +40,20 @@ const port = wholeNumber('a port (0 is any free one)', 0, 65_535)
 
 const listenAddress = fitting((text) => isIP(text) !== 0, 'an IP address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them')
 
-/** Parses keys or tokens, separated by commas. One of 32 characters cannot be guessed if it is random. */
-export const longSecrets = (what: string) =>
+/** Parses secrets that are separated by commas. */
+const secrets = (pattern: RegExp, expected: string) =>
   value(
     (text): readonly [Secret, ...Secret[]] | undefined => {
       const words = [...new Set(text.split(',').map((word) => word.trim()))]
       const [first, ...others] = words.map((word) => new Secret(word))
-      return first && words.every((word) => /^[\x21-\x7e]{32,}$/.test(word)) ? [first, ...others] : undefined
+      return first && words.every((word) => pattern.test(word)) ? [first, ...others] : undefined
     },
-    `${what} of at least 32 characters without spaces, or several, separated by commas`,
+    `${expected}, or several, separated by commas`,
     { show: false },
   )
+
+/** Keys or tokens. One of 32 characters cannot be guessed if it is random. */
+export const longSecrets = (what: string) => secrets(/^[\x21-\x7e]{32,}$/, `${what} of at least 32 characters without spaces`)
 
 function list(fits: (item: string) => boolean, expected: string) {
   return z.string({ error: `is missing: it must be ${expected}, separated by commas` }).transform((text, context) => {
@@ -94,9 +97,9 @@ export const Variables = z.object({
   SLACK_BOT_TOKEN: secret(/^xoxb-[\x21-\x7e]+$/, "the bot's token, which begins with xoxb-").meta(
     inFile('The Bot User OAuth Token (xoxb-…) of the installed app.'),
   ),
-  SLACK_SIGNING_SECRET: secret(/^(?!xapp-|xox)\S{8,}$/, "the signing secret of the app's Basic Information, in one word")
+  SLACK_SIGNING_SECRET: secrets(/^(?!xapp-|xox)\S{8,}$/, "the signing secret of the app's Basic Information, in one word")
     .optional()
-    .meta(inFile("Verifies requests from Slack: Signing Secret in the app's Basic Information.", 'without SLACK_APP_TOKEN')),
+    .meta(inFile("Signing Secret in the app's Basic Information. Several, separated by commas, are valid.", 'without SLACK_APP_TOKEN')),
   SLACK_APP_TOKEN: secret(/^xapp-[\x21-\x7e]+$/, 'an app-level token, which begins with xapp-')
     .optional()
     .meta(inFile('An app-level token (xapp-…) with connections:write, for Socket Mode instead of HTTP.')),
@@ -194,6 +197,9 @@ export const Variables = z.object({
     "true: OPS_CHANNEL gets reports of moves, and of keys created or deleted, that Lockkeeper didn't make.",
   ),
   KEY_REVIEW: trueOrFalse.describe('true: OPS_CHANNEL gets the API keys that need attention, every Monday.'),
+  DOCS_URL: address('the base address of the documentation')
+    .prefault('https://github.com/lockkeeper-org/lockkeeper/blob/main/docs')
+    .describe('Where notices link errors.md: the address of your copy of docs/, if people can\'t open this one.'),
   ENVIRONMENT: matching(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
     'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',

@@ -126,7 +126,7 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
   const told = await withinOr(tellMs, tell(app, record), undefined)
   const unposted = context([mrkdwn`Lockkeeper couldn't post this in the channel yet.`])
-  if (told?.is !== 'sent') await answer.ephemeral(message([...freezeMessage(record).blocks, ...unposted]))
+  if (told?.is !== 'sent') await answer.ephemeral(message([...freezeMessage(app.config.docsUrl, record).blocks, ...unposted]))
   return {}
 }
 
@@ -201,7 +201,7 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   // Its content is signed, but not in which message it belongs.
   if (!record || record.id !== freezeId || channelId === undefined || (when !== 'set' && !isCurrent)) return { status: 'dropped' }
   const hasButton = where === 'here' && isCurrent && freezeSetAt(freeze, now) !== undefined
-  const message = freezeMessage(record, when, hasButton)
+  const message = freezeMessage(app.config.docsUrl, record, when, hasButton)
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
     if (when !== 'begun') await showEnded(app, when === 'over' ? record.id : record.ends)
@@ -215,12 +215,12 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
 const rememberFreezeMs = 30 * 24 * 3_600_000
 
 /** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
-async function showEnded({ redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
+async function showEnded({ config: { docsUrl }, redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
   if (ended === undefined) return
   const id = freezeMessageId(ended, 'set', 'here')
   const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
   const record = freezes.openMessage(facts ?? '')
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
-  await slack.messenger.update(place, freezeMessage(record, 'ended'))
+  await slack.messenger.update(place, freezeMessage(docsUrl, record, 'ended'))
 }

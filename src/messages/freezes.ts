@@ -41,7 +41,12 @@ const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkd
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
 /** A message of a freeze that was set or lifted, that has begun later, or is over by its time. `ended`: the first one, once it is over. */
-export function freezeMessage(record: FreezeRecord, when: 'set' | 'begun' | 'over' | 'ended' = 'set', hasButton = false): Message {
+export function freezeMessage(
+  docsUrl: URL,
+  record: FreezeRecord,
+  when: 'set' | 'begun' | 'over' | 'ended' = 'set',
+  hasButton = false,
+): Message {
   const { id, isOn, by, ends, because, setAt, from, until } = record
   if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
@@ -52,7 +57,7 @@ export function freezeMessage(record: FreezeRecord, when: 'set' | 'begun' | 'ove
     when === 'ended'
       ? ''
       : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
-  const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted'), 'freeze-not-trusted')}.`
+  const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
       isOn

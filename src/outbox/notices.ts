@@ -160,5 +160,5 @@ function noticeFor(code: ErrorCode, { requestId, about = requestId }: NoticeOpti
 
 function factsOf({ config }: App, code: ErrorCode, words: Mrkdwn): Facts | undefined {
   if (config.opsChannel === undefined) return undefined
-  return { words: joinMrkdwn([words, mrkdwn`More: ${link(pageOf(code), code)}.`], ' ').text }
+  return { words: joinMrkdwn([words, mrkdwn`More: ${link(pageOf(code, config.docsUrl), code)}.`], ' ').text }
 }

@@ -7,7 +7,8 @@ import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 const stopWithinMs = 3_000
 
 interface HttpSettings {
-  signingSecret: string
+  /** While one is replaced, Slack signs with the old or with the new one. */
+  signingSecrets: string[]
   logger: Logger
   /** The id of the workspace. Undefined for an app of a whole organisation. */
   teamId?: string
@@ -15,8 +16,8 @@ interface HttpSettings {
 }
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: HttpSettings): Receiver {
-  if (signingSecret === '') throw new Error('no signing secret: everybody could sign with an empty one')
+export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused }: HttpSettings): Receiver {
+  if (signingSecrets.length === 0 || signingSecrets.includes('')) throw new Error('no signing secret: everybody could sign with an empty one')
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createLimitedServer({
     named: { host: 'HOST', port: 'PORT' },
@@ -55,9 +56,11 @@ export function httpReceiver({ signingSecret, logger, teamId = '', onRefused }: 
   /** docs.slack.dev, "Verifying requests from Slack". Bolt's check takes four times as long, and ignores what follows. */
   function isSigned(headers: IncomingHttpHeaders, body: string): boolean {
     const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = headers
-    const valid = Buffer.from(`v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`)
     const sent = Buffer.from(String(signature))
-    return sent.length === valid.length && timingSafeEqual(sent, valid)
+    return signingSecrets.some((secret) => {
+      const valid = Buffer.from(`v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`)
+      return sent.length === valid.length && timingSafeEqual(sent, valid)
+    })
   }
 
   function refuseTooLarge(response: ServerResponse): void {

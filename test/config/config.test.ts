@@ -42,6 +42,7 @@ const withOne = (name: string, value: string) => linesFor({ ...required, [name]:
 test('what a valid configuration means, with the documented defaults', async () => {
   const all = {
     ...required,
+    SLACK_SIGNING_SECRET: `${required.SLACK_SIGNING_SECRET}, the-one-before`,
     SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99',
     SLACK_API_URL: 'http://127.0.0.1:4010/api/',
     REDIS_SENTINEL_PASSWORD: 'p4ss-of-the-sentinels',
@@ -62,6 +63,7 @@ test('what a valid configuration means, with the documented defaults', async () 
     OPS_CHANNEL: 'C0OPS00001',
     WATCH_CHANGES: 'true',
     KEY_REVIEW: 'true',
+    DOCS_URL: 'https://wiki.example.com/lockkeeper/',
     ENVIRONMENT: 'production eu',
     REDIS_PREFIX: 'lockkeeper-2',
     ALLOW_VOLATILE_REDIS: 'true',
@@ -74,6 +76,7 @@ test('what a valid configuration means, with the documented defaults', async () 
     ['what as many as can be set otherwise', membersOf(most, fewest).join('\n')],
   ])
   expect(read(all).signingSecrets.map((key) => key.reveal())).toEqual([oldKey, newKey])
+  expect(read(all).slack.signingSecrets?.map((key) => key.reveal())).toEqual([required.SLACK_SIGNING_SECRET, 'the-one-before'])
 })
 
 describe('an invalid configuration', () => {
@@ -114,6 +117,7 @@ describe('an invalid configuration', () => {
       OPS_CHANNEL: 'ops',
       WATCH_CHANGES: 'on',
       KEY_REVIEW: 'weekly',
+      DOCS_URL: 'docs/',
       ENVIRONMENT: 'production\u0007',
       REDIS_PREFIX: '{lockkeeper}',
       ALLOW_VOLATILE_REDIS: 'yes',
@@ -384,7 +388,7 @@ describe('secrets', () => {
     const { slack, infra, redis, signingSecrets, alerts } = config
     const all = [
       slack.botToken,
-      slack.signingSecret,
+      ...(slack.signingSecrets ?? []),
       slack.appToken,
       infra.key,
       redis.url,

@@ -19,7 +19,7 @@ describe.each(modes)('the systemd unit with %s', (mode) => {
     const config = readConfig(env, { kinds: changeKinds, bundles, readFile: (path) => secrets[basename(path)] ?? '' })
 
     expect(config).toMatchObject({ role: 'all', opsHost: '127.0.0.1', signsWithApiKey: false })
-    expect(config.slack).toMatchObject(mode === 'http' ? { host: '127.0.0.1', appToken: undefined } : { signingSecret: undefined })
+    expect(config.slack).toMatchObject(mode === 'http' ? { host: '127.0.0.1', appToken: undefined } : { signingSecrets: undefined })
   })
 
   test('sets only variables of the bot, and every secret by the credential of its name', () => {

@@ -15,6 +15,7 @@ import { fakeApp, noPolicy, notFrozen } from '../fake-app.ts'
 import { trusting } from './audit.ts'
 import { noAudit } from './redis.ts'
 import { ruleFor } from './request.ts'
+import { wording } from './slack.ts'
 
 export const sent: Posted = { is: 'sent', ts: '2.1', channelId: 'C0OPS00001' }
 export const lost: Posted = { is: 'unknown', problem: 'HTTP status 503' }
@@ -73,10 +74,8 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     config: {
       opsChannel: options.opsChannel === null ? undefined : (options.opsChannel ?? 'C0NIGHT001'),
       slack: { command: '/infra' },
+      ...wording,
       policy: { ...noPolicy, alerts: [], bundles: undefined, rules: [ruleFor()] },
-      infra: { writesPerMinute: 20 },
-      environment: undefined,
-      moveTimeoutMs: 900_000,
     },
     ...notFrozen,
     senders,

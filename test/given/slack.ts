@@ -28,4 +28,5 @@ export function takingMessages(onMessage: (name: string) => void = () => {}, { p
 }
 
 /** What the words of messages say of the configuration. */
-export const wording = { policy: noPolicy, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000 }
+export const docsUrl = new URL('https://github.com/lockkeeper-org/lockkeeper/blob/main/docs')
+export const wording = { policy: noPolicy, environment: undefined, infra: { writesPerMinute: 20 }, moveTimeoutMs: 900_000, docsUrl }

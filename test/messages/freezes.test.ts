@@ -7,6 +7,7 @@ import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'
 import { passesWords } from '../../src/messages/request-words.ts'
 import type { FreezeRecord } from '../../src/record/freeze.ts'
 import { description } from '../given/request.ts'
+import { docsUrl } from '../given/slack.ts'
 import { expectDocument } from './documents.ts'
 import { readable, readableBlocks } from './readable.ts'
 
@@ -31,14 +32,14 @@ const own = { by: 'freeze', name: ownFreezeName } as const
 
 test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
-    ['In its channel, when it begins', readable(freezeMessage(record({ until: at(18) }), 'set', true))],
-    ['To the operators', readable(freezeMessage(record({ until: at(18) })))],
-    ['Without an end, in place of another one', readable(freezeMessage(record({ ends: 'f3' }), 'set', true))],
-    ['In its channel, if it begins later', readable(freezeMessage(later, 'set', true))],
-    ['Its beginning has come', readable(freezeMessage(later, 'begun'))],
+    ['In its channel, when it begins', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'set', true))],
+    ['To the operators', readable(freezeMessage(docsUrl, record({ until: at(18) })))],
+    ['Without an end, in place of another one', readable(freezeMessage(docsUrl, record({ ends: 'f3' }), 'set', true))],
+    ['In its channel, if it begins later', readable(freezeMessage(docsUrl, later, 'set', true))],
+    ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
     ['On the Home tab, before it begins', home(trusted(later), true)],
-    ['It is lifted', readable(freezeMessage(lifted))],
-    ['Its time is over', readable(freezeMessage(record({ until: at(18) }), 'over'))],
+    ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
+    ['Its time is over', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'over'))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
     ['On the Home tab, of somebody who may not', home(trusted(record()))],
     ['On the Home tab, with a freeze of the policy', home(trusted(record()), true, policy)],
@@ -51,7 +52,7 @@ test('everything that is said of a freeze', async () => {
     ['There is only a freeze of the policy', notFrozen(policy).text],
     ...(['freeze-missing', 'freeze-older', 'freeze-forged'] as const).map((because): [string, string] => [
       `To the operators, if the record cannot be believed: ${because}`,
-      readable(freezeMessage(record({ by: undefined, reason: undefined, channelId: undefined, because }))),
+      readable(freezeMessage(docsUrl, record({ by: undefined, reason: undefined, channelId: undefined, because }))),
     ]),
     ['To the operators, if the record was signed with another key', freezeOfUnknownKey('web-1', '{lockkeeper}:freeze').text],
     ['The form of an emergency approval', emergency([], undefined)],

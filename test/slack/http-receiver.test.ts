@@ -12,7 +12,7 @@ const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, s
 
 async function startReceiver(refused: string[] = []): Promise<number> {
   const onRefused = (reason: string) => void refused.push(reason)
-  const receiver = httpReceiver({ signingSecret, logger: logger as never, teamId: 'T0NIMBUS01', onRefused })
+  const receiver = httpReceiver({ signingSecrets: ['signing-secret-of-before', signingSecret], logger: logger as never, teamId: 'T0NIMBUS01', onRefused })
   receiver.init({ processEvent: async ({ ack }: { ack: () => Promise<void> }) => ack() } as unknown as App)
   const port = await receiver.start({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => void (await receiver.stop()))
@@ -26,9 +26,9 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-function signed(body: string, contentType = form): Sent {
+function signed(body: string, contentType = form, secret = signingSecret): Sent {
   const timestamp = nowSeconds()
-  const signature = signatureOf(signingSecret, timestamp, body)
+  const signature = signatureOf(secret, timestamp, body)
   return { body, headers: { 'content-type': contentType, 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': signature } }
 }
 
@@ -59,6 +59,7 @@ test.each<[string, Sent, string]>([
   ['another content type', { headers: { ...plausibleHeaders(), 'content-type': 'text/plain' } }, '415 close'],
   ["Slack's certificate check, which anybody can send", { headers: { 'content-type': form }, body: 'ssl_check=1' }, '200 close'],
   ['a signature', command, '200 keep-alive'],
+  ['a signature with the secret that is being replaced', signed('command=%2Finfra', form, 'signing-secret-of-before'), '200 keep-alive'],
   [
     'a signature, and a body with the end of a head in it',
     signed('command=%2Finfra&text=\r\n\r\nGET / HTTP/1.1\r\n\r\n'),
@@ -89,7 +90,7 @@ test.each([
 })
 
 test('with no secret, everybody could sign, so there is no receiver', () => {
-  expect(() => httpReceiver({ signingSecret: '', logger: logger as never, onRefused: nothing })).toThrow('no signing secret')
+  expect(() => httpReceiver({ signingSecrets: [''], logger: logger as never, onRefused: nothing })).toThrow('no signing secret')
 })
 
 test('what is refused is counted by reason, and a wrong signature apart if its body names the workspace', async () => {
