@@ -8,7 +8,7 @@ import { benchRequests } from './requests.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTypedClient } from './typed-client.ts'
 
-/** The parts of `npm run bench`, each of which returns its table in Markdown. docs/performance.md explains them. */
+/** The parts of `npm run bench`, each of which returns its table in Markdown. README.md explains them. */
 export const benchmarks: Record<string, { title: string; run: (effort: Effort) => Promise<string> }> = {
   acknowledge: { title: 'Acknowledging a command', run: benchAcknowledge },
   home: { title: 'Opening the Home tab', run: benchHome },

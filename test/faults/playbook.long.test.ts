@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,16 +9,16 @@ import { filesOfPage, startFailingProxy } from '../features/machines/page-for-te
 import { patchesOf, untilCard } from '../journeys/world.ts'
 import { findOrInstall } from '../sandbox/programs.ts'
 
-test('the playbook of the page, with the real Ansible, through a proxy that fails in each way at each step', {
+test('the playbook of deploy/machines, with the real Ansible, through a proxy that fails in each way at each step', {
   timeout: 300_000,
 }, async () => {
-  const advice = 'The playbook of docs/machines.md needs Ansible. Install ansible-core.'
+  const advice = 'The playbook of deploy/machines needs Ansible. Install ansible-core.'
   const missing = 'There is no Ansible on this machine.'
   const program = await findOrInstall({ names: ['ansible-playbook'], packages: ['ansible-core'], missing, advice })
   const world = await startMachineWorld({}, filesOfPage.get('policy.yml'))
   const proxy = await startFailingProxy(world.urlOf)
   const folder = mkdtempSync(join(tmpdir(), 'playbook-'))
-  writeFileSync(join(folder, 'failover.yml'), filesOfPage.get('failover.yml') ?? '')
+  copyFileSync(join(import.meta.dirname, '../../deploy/machines/failover.yml'), join(folder, 'failover.yml'))
 
   async function play(key: string, lockkeeper = proxy.url) {
     const vars = { lockkeeper, key, pause: 0 }
