@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { secretVariables, variablesFor } from '../src/config/variables.ts'
+import { denialCodes } from '../src/domain/approval.ts'
 import { errors, type Meaning, refusalCodes } from '../src/domain/codes.ts'
 import { openStates, requestStates, stateMeanings } from '../src/domain/request.ts'
 import { bundles, changeKinds, neverExempt } from '../src/features/index.ts'
@@ -11,7 +12,7 @@ import { statuses } from '../src/features/machines/problems.ts'
 import { logFields } from '../src/ops/fields.ts'
 import { createMetricsPage } from '../src/ops/health.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
-import { type StepName, stepOf, steps } from '../src/record/steps.ts'
+import { steps } from '../src/record/steps.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -148,23 +149,23 @@ function errorsPage(): string {
   const ofAlert = [...alerts].map(([name, { summary = '', description = '' }]) => {
     return `### ${name}\n\n${marked(`${plain(summary)}. ${description}`, name)}`
   })
+  const firstWith = new Map<string, string>()
   const ofError = Object.entries<Meaning>(errors).map(([name, { means, impact, do: next }]) => {
-    return `### ${name}\n\n${marked([means, impact, next].filter(Boolean).join(' '), name)}`
+    const first = firstWith.get(next)
+    firstWith.set(next, first ?? name)
+    // A longer advice stands once.
+    const advice = first === undefined || next.length < 50 ? next : `Do what ${first} says.`
+    return `### ${name}\n\n${marked([means, impact, advice].filter(Boolean).join(' '), name)}`
   })
-  const byWords = Map.groupBy(Object.entries(refusalCodes), ([, why]) => why)
-  const ofRefusal = [...byWords].map(([why, of]) => [of.map(([name]) => code(name)).join(', '), why])
   return page(
     'Errors',
     'src/domain/codes.ts and deploy/monitoring/lockkeeper.rules.yml',
-    'Search this page for the name of an alert, the `code` of a log line, or the end of a notice. If it does not help, run `/infra doctor` and read `/status`.',
+    'Search for the name of an alert, the `code` of a log line or the end of a notice. See also the [runbook](runbook.md).',
     '## Alerts',
     ...ofAlert,
     '## Codes',
-    'A log line has the `code`, and what to do as `fix`. An error that recurs has one line a minute, with `repeats`.',
+    'An error that recurs has one line of the log a minute, with `repeats`.',
     ...ofError,
-    '## Refusals',
-    'Why something was not done. The person or machine was told, the log has a line of level `info`, and `/infra audit <id>` shows it. Checks of one kind of change have further codes.',
-    table(['code', 'why'], ofRefusal),
   )
 }
 
@@ -191,17 +192,11 @@ async function metricRows(): Promise<string[][]> {
 
 const stateRows = () => requestStates.map((state) => [code(state), stateMeanings[state]])
 
-const stepRows = () =>
-  Object.keys(steps).map((name) => {
-    const { to, what } = stepOf(name as StepName)
-    return [to === 'same' ? code(name) : `${code(name)}: ${code(to)}`, what]
-  })
-
 function problemRows(): string[][] {
-  const ofRefusals = { 'refusals of rights': 403, 'all other refusals and checks': 422 }
-  const all = [...Object.entries(statuses).map(([name, status]) => [code(name), status] as const), ...Object.entries(ofRefusals)]
-  const byStatus = Object.entries(Object.groupBy(all, ([, status]) => status))
-  return byStatus.map(([status, codes = []]) => [status, codes.map(([name]) => name).join(', ')])
+  const usual = (name: string) => (denialCodes.has(name) ? 403 : 422)
+  const all = { ...Object.fromEntries(Object.keys(refusalCodes).map((name) => [name, usual(name)])), ...statuses }
+  const byStatus = Object.entries(Object.groupBy(Object.entries(all), ([, status]) => status))
+  return byStatus.map(([status, codes = []]) => [status, codes.map(([name]) => code(name)).join(', ')])
 }
 
 async function referencePage(): Promise<string> {
@@ -209,10 +204,10 @@ async function referencePage(): Promise<string> {
     'Reference',
     'the declarations in src',
     '## Metrics',
-    'Names begin with `lockkeeper_`. What all replicas share is the same in each process: use `max`, not `sum`. It is missing while Redis does not answer.',
+    'Names begin with `lockkeeper_`. What all replicas share is the same in each process, and missing while Redis is away: use `max`.',
     table(['metric', 'type', 'meaning'], await metricRows()),
     '## Log fields',
-    'The log is one JSON object a line, on standard output, with `time`, `level` and `msg`. Names that end with `Ms` are milliseconds. Lines of the [audit](audit.md) have `"stream":"audit"`. To follow a request, search the logs of all replicas for its `requestId`. Fields and codes keep their meaning in later releases, `msg` does not. No level prints bodies, commands, reasons, tokens or names of people.',
+    'One JSON object a line, on standard output, with `time`, `level` and `msg`. Lines of the [audit](audit.md) have `"stream":"audit"`. To follow a request, search all logs for its `requestId`. No level prints bodies, reasons, tokens or names of people.',
     table(
       ['field', 'meaning'],
       Object.entries(logFields).map(([name, meaning]) => [code(name), marked(meaning)]),
@@ -220,11 +215,9 @@ async function referencePage(): Promise<string> {
     '## States of a request',
     `The first ${openStates.length} are open: nobody can request another change of the same resource.`,
     table(['state', 'meaning'], stateRows()),
-    '## Steps of a request',
-    'Each is a line of the log and an entry of the audit. Of several at once, the first wins.',
-    table(['step: new state', 'what happens'], stepRows()),
+    `Steps, in the log and the audit: ${Object.keys(steps).map(code).join(', ')}.`,
     '## Problems of the API of machines',
-    'The `code` of a problem, by HTTP status. [Refusals](errors.md#refusals) have their own code.',
+    'The `code` of a problem, by HTTP status. A refusal has the same code in the log. Checks of one kind of change have further ones, with 422.',
     table(['status', 'codes'], problemRows()),
   )
 }

@@ -284,7 +284,7 @@ export function policySchema(options: PolicyOptions) {
       /** Without a list it is every kind that is no bundle of others. */
       changes: listOfKinds([...kinds, freezing])
         .prefault(kinds.filter((kind) => !bundles.has(kind)))
-        .meta(says(`${kinds.map((kind) => `\`${kind}\``).join(', ')}. \`freeze\` alone: [who may freeze](#freezes).`, everyKind)),
+        .meta(says(`${kinds.map((kind) => `\`${kind}\``).join(', ')}. \`freeze\` alone: [who may freeze](#windows-and-freezes).`, everyKind)),
       projects: ListOfProjects.optional().meta(
         says('Project ids (`proj_…`), or names, `{name: Storefront}`.', 'every project, and changes that belong to none'),
       ),
@@ -307,7 +307,7 @@ export function policySchema(options: PolicyOptions) {
         .enum(['never', 'approvers'])
         .optional()
         .meta(
-          says('`approvers`: they may pass windows and freezes, with a reason ([emergency approvals](#emergency-approvals)).', '`never`'),
+          says('`approvers`: they may pass windows and freezes, with a reason ([emergency approvals](#windows-and-freezes)).', '`never`'),
         ),
       reason: Reason.prefault('optional').describe('`required`, `optional`, or [a pattern](#a-ticket-in-the-reason).'),
       confirm: z
@@ -316,10 +316,10 @@ export function policySchema(options: PolicyOptions) {
         .describe('`true`: *Approve* always asks for a confirmation, not only if there is something to check.'),
       expires: Duration.optional().meta(says('How long it can be approved, such as `30m`, at most 24d.', '`APPROVAL_TTL`')),
       escalate: Escalate.optional().meta(says('Who is called, too, while it waits: `{after: 30m, to: [S0LEADS00]}`.', 'nobody')),
-      window: z.string().optional().meta(says('The [window](#windows) outside of which nothing starts.', 'none')),
+      window: z.string().optional().meta(says('The [window](#windows-and-freezes) outside of which nothing starts.', 'none')),
       ends: Ends.optional().meta(
         says(
-          '`required`, or `{longest: 90d, default: 30d}`: [keys that end](keys-that-end.md). With `longest`, every key needs an end.',
+          '`required`, or `{longest: 90d, default: 30d}`: [keys that end](#keys). With `longest`, every key needs an end.',
           'a key may end',
         ),
       ),

@@ -5,53 +5,53 @@ export interface Meaning {
   do: string
 }
 
-const changePassword = 'Find out who wrote to Redis, and change its password'
+const changePassword = 'Find who wrote to Redis, and change its password'
 const findWriter = `${changePassword}. Run npm run audit:verify, and request it again.`
-const again = 'It must be requested again.'
-const report = 'Report the line with its stack.'
+const again = 'Request it again.'
+const report = 'Report the line.'
 
 /** What the log from `warn` on (as `code`) and the notices to operators can say. docs/errors.md is made from it. */
 export const errors = {
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected': {
-    means: 'The account API answers 401 (nothing is sent or tracked) or 403 (the key lacks a right).',
-    do: 'Give the key the right, or set another INFRA_API_KEY and restart all processes.',
+    means: 'The account API answers 401 (nothing is sent or tracked) or 403 (a right is missing).',
+    do: 'Give the key the right, or set another INFRA_API_KEY and restart.',
   },
   'no-worker': {
-    means: 'No process with ROLE=worker or all has run for 30 to 60 s.',
-    impact: "Approved changes don't start, and moves aren't tracked.",
-    do: 'Start a worker, or find in its log why it ended.',
+    means: 'No worker has run for 30 to 60 s.',
+    impact: 'Nothing starts, and nothing is tracked.',
+    do: 'Start one (ROLE=worker or all), or find in its log why it ended.',
   },
   'report-undeliverable': {
-    means: 'Slack takes a message about a request neither in its channel nor as a direct message.',
-    do: 'Tell the requester how it ended, as the audit says, and invite Lockkeeper to the channel.',
+    means: 'Slack takes a report neither in its channel nor as a direct message.',
+    do: 'Tell the requester how it ended (in the audit), and invite Lockkeeper to the channel.',
   },
   'record-changed': {
-    means: 'Somebody changed the record of a request in Redis, or made an alert look handled by it.',
-    impact: 'Nothing more is sent or tracked, so check its change on the account.',
+    means: 'Somebody changed the record of a request in Redis.',
+    impact: 'It is not sent or tracked anymore: check its change on the account.',
     do: findWriter,
   },
-  'approvals-not-genuine': { means: 'Somebody forged the approvals of a request in Redis. Nothing was sent.', do: findWriter },
-  'already-sent': { means: 'Somebody put a request in Redis back to before it was sent. It was not sent again.', do: findWriter },
-  'already-ended': { means: 'Somebody put a request in Redis back to before it ended. Nothing was sent.', do: findWriter },
+  'approvals-not-genuine': { means: 'Somebody forged approvals in Redis. Nothing was sent.', do: findWriter },
+  'already-sent': { means: 'Somebody put a request back to before it was sent. It was not sent again.', do: findWriter },
+  'already-ended': { means: 'Somebody put a request back to before it ended. Nothing was sent.', do: findWriter },
   'unknown-key': {
-    means: "The process on this host doesn't have the key that signed a request. While STATE_KEY is rotated, that is normal for minutes.",
+    means: "This process doesn't have the key that signed a request. Normal for minutes while STATE_KEY is rotated.",
     do: 'Give all processes the same STATE_KEY.',
   },
   'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: again },
   'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: again },
   'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: again },
-  'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes, for example during an outage.', do: again },
+  'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes.', do: again },
   'request-lost': {
     means: 'The record of an open request is gone from Redis.',
-    do: 'Check on the account whether it was carried out, and that Redis evicts nothing.',
+    do: 'Check the account, and that Redis evicts nothing.',
   },
   'record-unreadable': {
-    means: 'The record of an open request in Redis is damaged. Its resource stays locked.',
-    do: 'Check on the account whether it was carried out, and delete the record with the command in the notice.',
+    means: 'The record of an open request is damaged. Its resource stays locked.',
+    do: 'Check the account, and delete the record with the command in the notice.',
   },
   'redis-data-lost': {
-    means: 'Redis lost all data: a FLUSHALL, an empty replica or a new volume. All changes are frozen.',
+    means: 'Redis lost all data. All changes are frozen.',
     do: 'Restore a backup (docs/backup.md) or have people request again, then use the unfreeze command.',
   },
   'redis-data-new': {
@@ -59,84 +59,84 @@ export const errors = {
     do: 'If it had data, do what redis-data-lost says.',
   },
   'redis-set-back': {
-    means: 'Redis has an older state: of a backup, or of a replica that lagged. All changes are frozen.',
-    do: 'Check on the account which open requests were done, run npm run audit:verify, then use the unfreeze command.',
+    means: 'Redis has an older state, of a backup or a lagging replica. All changes are frozen.',
+    do: 'Check on the account which open requests were done, run npm run audit:verify (docs/backup.md), then use the unfreeze command.',
   },
   'assignments-refused': {
-    means: 'Somebody changed the list in Redis of where each Elastic IP was last seen. Lockkeeper makes a new one.',
-    impact: 'An evacuation can miss addresses of a server that is down: move these by hand.',
-    do: `${changePassword}, unless it lost its data or went back.`,
+    means: 'Somebody changed the list of where each Elastic IP was last seen.',
+    impact: 'An evacuation can miss addresses of a dead server.',
+    do: `${changePassword}, unless its data was lost or set back.`,
   },
   'outside-not-trusted': {
-    means: "The record in Redis for reports of changes outside isn't one that Lockkeeper wrote.",
+    means: "The record of changes outside isn't one that Lockkeeper wrote.",
     do: `${changePassword}. If STATE_KEY was replaced, set both keys.`,
   },
   'freeze-not-trusted': {
-    means: 'The record of freezes in Redis was gone, older than before, or not one that Lockkeeper wrote.',
-    impact: 'All changes are frozen until the unfreeze command.',
-    do: `${changePassword}, unless it lost its data or went back. If STATE_KEY was replaced, set both keys.`,
+    means: 'The record of freezes was gone, older or forged.',
+    impact: 'All changes are frozen.',
+    do: `${changePassword}, unless its data was lost or set back. If STATE_KEY was replaced, set both keys. Then use the unfreeze command.`,
   },
   'key-end-overdue': {
-    means: 'A key should have ended an hour ago, and the account still lists it.',
+    means: 'A key that should have ended an hour ago still exists.',
     do: "Look for account-api-error, or delete the key in the account's dashboard.",
   },
   'key-end-untrusted': {
-    means: "Records of when API keys end were changed, or signed with a lost STATE_KEY. These keys don't end by themselves.",
-    do: 'If STATE_KEY was replaced, set both keys. Otherwise change the password of Redis, and revoke keys that nobody needs.',
+    means: "Records of ends of keys were changed, or signed with a lost STATE_KEY. These keys don't end by themselves.",
+    do: 'If STATE_KEY was replaced, set both keys. Otherwise change the password of Redis. Revoke keys that nobody needs.',
   },
   'audit-damaged': {
-    means: 'Somebody damaged entries of the audit that are older than 400 days.',
-    do: `Run npm run audit:verify with the audit lines that you collected. ${changePassword}.`,
+    means: 'Entries of the audit that are older than 400 days are damaged.',
+    do: `Run npm run audit:verify with the collected lines. ${changePassword}.`,
   },
   'redis-unsafe': {
-    means: 'Redis evicts, does not persist, is too old, or refuses writes: OOM (memory), MISCONF (disk), NOREPLICAS.',
-    impact: 'While it refuses writes, nothing can be requested or tracked, and nothing is lost.',
-    do: 'Correct it at once, with CONFIG SET and in the file: maxmemory-policy noeviction, appendonly yes, maxmemory. Or free the disk, or bring the replicas back.',
+    means: 'Redis evicts, does not persist, is too old, or refuses writes (OOM: memory, MISCONF: disk, NOREPLICAS).',
+    impact: 'While it refuses writes, nothing works, and nothing is lost.',
+    do: 'Correct it with CONFIG SET and in the file (maxmemory-policy noeviction, appendonly yes, maxmemory), free the disk, or bring the replicas back.',
   },
   'alerts-unread': {
-    means: 'Alerts were refused, or the sender cut them off, so they were not read.',
+    means: 'Alerts were refused, or cut off by the sender.',
     do: 'Check the sender for alerts that fire now.',
   },
   'alerts-unposted': {
-    means: 'Slack does not take messages about alerts in a channel of the policy.',
-    do: 'Invite Lockkeeper to it, or correct channel in the section alerts of POLICY_FILE.',
+    means: 'Slack refuses messages in a channel of alerts.',
+    do: 'Invite Lockkeeper to it, or correct POLICY_FILE.',
   },
   // Only in lines of the log.
   'account-api-error': {
-    means: 'A call to the account API was refused (4xx), or failed (5xx or no answer) and is repeated.',
-    do: "If it fails, check the provider's status page.",
+    means: 'The account API refused a call (4xx) or failed (5xx, no answer).',
+    do: "Check the provider's status page.",
   },
   'sender-missing': {
     means: 'A message is owed that this version cannot send.',
-    do: 'Run one version of Lockkeeper. A message that no version sends is dropped after a day.',
+    do: 'Run one version of Lockkeeper.',
   },
   'alerts-failed': {
-    means: 'An alert could not be handled, usually because Redis does not respond. Its sender repeats it.',
-    do: 'If Redis works, report the line with its stack.',
+    means: 'An alert could not be handled. Its sender repeats it.',
+    do: 'If Redis works, report the line.',
   },
   'alerts-port-refused': { means: 'Deliveries to the alerts port were refused.', do: 'Correct the problem at the sender.' },
   'answer-failed': {
-    means: 'Something failed after a person got their answer, such as the update of a message.',
+    means: 'Something failed after a person had their answer.',
     do: "If it lasts, check Slack's status page.",
   },
   'audit-failed': {
-    means: 'A note of the audit could not be written, usually because Redis does not respond.',
+    means: 'A note of the audit could not be written.',
     do: 'If Redis works, run npm run audit:verify.',
   },
   'check-failed': { means: 'A check of /status fails.', do: 'Bring the service in check back, as problem says.' },
-  'configuration-warning': { means: 'The configuration is valid, but probably not what you meant.', do: 'Correct it and restart.' },
+  'configuration-warning': { means: 'The configuration is valid, but perhaps not what you meant.', do: 'Correct it and restart.' },
   defect: { means: 'An unexpected error ended the process. Nothing is lost.', do: `${report} If it recurs, go back a release.` },
-  'dependency-away': { means: 'The start waits for Redis or Slack, or Redis refuses writes.', do: 'Bring the service back.' },
+  'dependency-away': { means: 'The start waits for Redis or Slack.', do: 'Bring the service back.' },
   'error-shown': {
     means: 'A person saw an error that they did not cause.',
-    do: 'If error names Redis, Slack or the account API, bring it back. Otherwise report the line.',
+    do: 'Bring back what error names, or report the line.',
   },
   'job-failed': {
     means: 'Work in the background failed and is tried again.',
     do: 'Look at error. NOPERM: correct the Redis user (docs/redis.md).',
   },
   'list-items-left-out': {
-    means: 'The account API returned items in a form that it does not document.',
+    means: 'The account API returned items of an undocumented form.',
     do: 'Update Lockkeeper, or report the operation.',
   },
   'machines-port-refused': {
@@ -148,50 +148,50 @@ export const errors = {
     do: 'Invite Lockkeeper there, or correct OPS_CHANNEL and restart.',
   },
   'operators-unreachable': {
-    means: "Lockkeeper isn't in OPS_CHANNEL, or it is archived or doesn't exist.",
-    do: 'Type /invite @Lockkeeper there, unarchive it, or correct OPS_CHANNEL and restart.',
+    means: "Lockkeeper isn't in OPS_CHANNEL, or that is archived or gone.",
+    do: 'Invite Lockkeeper there, or correct OPS_CHANNEL and restart.',
   },
   'page-failed': { means: 'A page of the operations port failed; path names it.', do: 'Report the line.' },
   'payload-not-handled': {
-    means: 'The Slack app has an event, a shortcut or a workflow step that Lockkeeper does not know.',
+    means: 'The Slack app has an unknown event or shortcut.',
     do: "Remove it from the app's settings.",
   },
   'payload-unreadable': {
     means: 'A Slack payload lacks members that Lockkeeper needs.',
-    do: 'If people have problems, update Lockkeeper, or report kind and members.',
+    do: 'Update Lockkeeper, or report kind and members.',
   },
   'public-port-refused': {
-    means: 'Requests to the public port were refused; problem says why.',
+    means: 'The public port refused requests; problem says why.',
     do: 'If people get no answers, correct SLACK_SIGNING_SECRET or the clock.',
   },
   'queue-failed': {
-    means: 'The job queue failed, usually because Redis does not respond.',
+    means: 'The job queue failed.',
     do: 'If Redis works, check the rights of its user (docs/redis.md).',
   },
   'reads-share-spent': {
-    means: 'The person in userId has spent their reads of this minute, and more of theirs wait.',
+    means: 'The person in userId has spent their reads.',
     do: 'If it lasts, ask them what they need.',
   },
   'redis-not-responding': { means: 'Redis does not answer; problem is the error of the connection.', do: 'Bring it back.' },
   'signing-keys-differ': {
-    means: 'The last process that started with this REDIS_PREFIX signs with another key.',
+    means: 'The last process that started signs with another key.',
     do: 'Give all processes the same STATE_KEY, or each installation its own REDIS_PREFIX.',
   },
   'slack-library': {
-    means: "Slack's libraries had an error, usually of a Socket Mode connection, which they reopen.",
+    means: "Slack's libraries had an error. They reopen a connection of Socket Mode.",
     do: 'If people get no answers, restart.',
   },
   'slack-listener-failed': { means: 'A command, click or form failed before its listener could answer.', do: report },
   'slack-token-rejected': {
-    means: 'Slack no longer takes SLACK_BOT_TOKEN, so nobody gets answers; problem has its code.',
-    do: 'Install the app again at api.slack.com/apps, copy the Bot User OAuth Token under OAuth & Permissions, set it, and restart all processes.',
+    means: 'Slack rejects SLACK_BOT_TOKEN, so nobody gets answers; problem has its code.',
+    do: 'Install the app again, set its Bot User OAuth Token, and restart.',
   },
 } satisfies Record<string, Meaning>
 export type ErrorCode = keyof typeof errors
 
-/** The paragraph about a code, on the pages of the repository. */
-export function pageOf(code: ErrorCode): string {
-  return `https://github.com/lockkeeper-org/lockkeeper/blob/main/docs/errors.md#${code}`
+/** The address of the paragraph about a code. */
+export function pageOf(code: ErrorCode, docsUrl: URL): string {
+  return `${docsUrl.href.replace(/\/$/, '')}/errors.md#${code}`
 }
 
 /** What a person may not do, wherever they press it. */

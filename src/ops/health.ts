@@ -163,37 +163,37 @@ export interface Snapshot {
 /** Unknown figures get no value: an old one would hide an outage, and 0 would look healthy. Scrapers wait longer than `waitMs`. */
 export function createMetricsPage(registry: Registry, snapshot: () => Promise<Snapshot>, { keepMs = 1_000, waitMs = 3_000 } = {}) {
   const { gauge } = createInstruments(registry)
-  const up = gauge('lockkeeper_redis_up', '1 if Redis answered this scrape, otherwise 0.')
-  const open = gauge('lockkeeper_requests_open', 'Open requests of all replicas.', 'kind', 'state')
+  const up = gauge('lockkeeper_redis_up', '1 if Redis answers.')
+  const open = gauge('lockkeeper_requests_open', 'Open requests.', 'kind', 'state')
   const scheduled = gauge(
     'lockkeeper_requests_scheduled',
-    'Approved requests of all replicas that are held, by start, window, freeze or change.',
+    'Approved requests that are held: start, window, freeze or change.',
     'by',
   )
-  const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress, of all replicas. Each address of an evacuation counts.')
-  const unsent = gauge('lockkeeper_messages_unsent', 'Messages that Slack has not received yet.')
-  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick of any replica.')
+  const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress.')
+  const unsent = gauge('lockkeeper_messages_unsent', 'Messages that wait for Slack.')
+  const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick.')
   const used = gauge(
     'lockkeeper_account_budget_used',
-    'Calls to the account API in the last minute, of all replicas: read or write, by what they were for.',
+    'Calls to the account API in the last minute.',
     'kind',
     'lane',
   )
   const waiting = gauge(
     'lockkeeper_account_budget_waiting_seconds',
-    'How long the next call to the account API would wait for its limit.',
+    'How long the next call would wait for its limit.',
     'kind',
     'lane',
   )
 
   const workers = gauge('lockkeeper_workers', 'Worker processes. 0: nothing is sent or tracked.')
-  const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses. In a Cluster, of the server that uses most.')
-  const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'The limit of the memory of Redis (maxmemory). 0: none.')
+  const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses, or the fullest server of a Cluster.')
+  const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'maxmemory of Redis. 0: none.')
   const clockAhead = gauge(
     'lockkeeper_clock_ahead_seconds',
-    'How far the clock is ahead of that of Redis. At 300 or -300, requests from Slack are refused.',
+    'How far the clock is ahead of Redis. From 300 or -300 on, Slack is refused.',
   )
-  const frozen = gauge('lockkeeper_frozen', '1 while somebody, or Lockkeeper itself, has frozen all changes.')
+  const frozen = gauge('lockkeeper_frozen', '1 while all changes are frozen.')
 
   function set(figures: Snapshot | undefined): void {
     up.set(figures ? 1 : 0)

@@ -63,53 +63,53 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   build.set({ version: packageFile.version, role }, 1)
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
-    'From the arrival of a payload of Slack to its acknowledgement.',
+    'From the arrival of a payload to its acknowledgement.',
     buckets.acknowledgement,
     'payload',
   )
   const writeDelays = histogram(
     'lockkeeper_write_delay_seconds',
-    'From the last approval of a request, or the end of what held it, to each of its writes.',
+    'From the last approval, or the end of what held it, to each write.',
     buckets.delay,
     'kind',
   )
   const reportDelays = histogram(
     'lockkeeper_report_delay_seconds',
-    'From the end of a change that was sent to its report in Slack. Several items end with the last one.',
+    'From the end of a change to its report in Slack.',
     buckets.delay,
     'kind',
   )
   const lost = counter(
     'lockkeeper_requests_lost_total',
-    `Losses of requests in Redis that this process noticed: ${losses.join(', ')}.`,
+    `Losses of requests in Redis: ${losses.join(', ')}.`,
     'how',
   )
   const forged = counter(
     'lockkeeper_records_not_genuine_total',
-    `Changed or forged records and notes, each time that this process found one: ${forgeries.join(', ')}.`,
+    `Changed or forged records and notes: ${forgeries.join(', ')}.`,
     'problem',
   )
   const transitions = counter(
     'lockkeeper_request_transitions_total',
-    'State changes of requests and of their items in this process.',
+    'State changes of requests and items.',
     'kind',
     'state',
   )
-  const decisions = counter('lockkeeper_decisions_total', 'Decisions and refused attempts in this process.', 'kind', 'decision')
+  const decisions = counter('lockkeeper_decisions_total', 'Decisions and refused attempts.', 'kind', 'decision')
   const apiCalls = histogram(
     'lockkeeper_account_api_call_duration_seconds',
-    'Attempts of calls to the account API, by HTTP status, unreachable or contract.',
+    'Attempts of calls to the account API: HTTP status, unreachable or contract.',
     buckets.call,
     'operation',
     'status',
   )
   const sharesSpent = counter(
     'lockkeeper_account_reads_over_share_total',
-    'Reads that waited in this process, because one person may spend a third of what all people may.',
+    'Reads that waited because one person may spend a third.',
   )
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
-    'Calls to Slack, by method or response_url: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
+    'Calls to Slack: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
     buckets.call,
     'method',
     'status',
@@ -120,7 +120,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   new Gauge({
     name: 'lockkeeper_calls_failing_seconds',
-    help: 'From the first to the last of the calls that failed in a row. 0 after 150 s without another one.',
+    help: 'From the first to the last call that failed in a row. 0 after 150 s.',
     labelNames: ['service'],
     registers: [registry],
     collect() {
@@ -140,34 +140,34 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   const slackRefused = counter(
     'lockkeeper_slack_requests_refused_total',
-    'Requests to the public port that this process refused, such as wrong-signature, wrong-signature-for-this-workspace or time-stamp-off.',
+    'Requests to the public port that were refused, such as wrong-signature-for-this-workspace.',
     'reason',
   )
-  const machineRequests = counter('lockkeeper_machine_requests_total', 'Requests of machines to this process, by HTTP status.', 'status')
+  const machineRequests = counter('lockkeeper_machine_requests_total', 'Requests of machines, by HTTP status.', 'status')
   const moves = histogram(
     'lockkeeper_move_duration_seconds',
-    'Elastic IP moves, from the write to the end. Each address of an evacuation counts.',
+    'Moves, from the write to the end.',
     buckets.move,
     'state',
   )
   const alerts = counter(
     'lockkeeper_alerts_total',
-    'Alerts that this process received: proposed, duplicate, resolved, unmatched, refused or delayed.',
+    'Alerts: proposed, duplicate, resolved, unmatched, refused or delayed.',
     'outcome',
   )
   const alertsRefused = counter(
     'lockkeeper_alerts_refused_total',
-    'Deliveries of alerts, and single alerts in them, that this process did not read: wrong-token, unreadable, too-large, too-many.',
+    'Deliveries and alerts that were not read: wrong-token, unreadable, too-large, too-many.',
     'reason',
   )
   const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
   const errors = counter(
     'lockkeeper_errors_total',
-    `Errors in this process: ${places.join(', ')}. Each counts, even if the log has one line for many.`,
+    `Errors, each counted: ${places.join(', ')}.`,
     'where',
   )
-  const redisFaults = gauge('lockkeeper_redis_faults', 'Settings with which Redis could lose requests. 0 in processes without a worker.')
-  const redisRefuses = gauge('lockkeeper_redis_refuses_writes', '1 if Redis answers but refuses writes. 0 in processes without a worker.')
+  const redisFaults = gauge('lockkeeper_redis_faults', 'Settings with which Redis could lose requests, in workers.')
+  const redisRefuses = gauge('lockkeeper_redis_refuses_writes', '1 if Redis refuses writes, in workers.')
   // Start at 0. Otherwise Prometheus sees no increase at the first event.
   for (const payload of acknowledgedPayloads) acknowledgements.zero({ payload })
   for (const how of losses) lost.inc({ how }, 0)

@@ -28,8 +28,6 @@ export const reportNames = [
 export type ReportName = (typeof reportNames)[number]
 
 export interface Step {
-  /** What happens, for docs/reference.md. */
-  what: string
   from: readonly RequestState[]
   /** `same`: the state does not change. */
   to: RequestState | 'same'
@@ -58,12 +56,12 @@ const inTime = { beforeDeadline: true, ifUnchanged: true } as const
 /**
  * The state machine: every step of a request, in the order of its life. Nothing else changes a state or raises the revision of an existing
  * record: `store.take` finds a step here, and the Lua script `take-step` takes it as one compare-and-set. The outbox writes its own fields
- * beside it. docs/reference.md is generated from this table.
+ * beside it. docs/reference.md lists them.
  */
 export const steps = {
   // Until it is approved, or ends before its write: decisions, reminders and deadlines.
   approve: {
-    what: 'The last approval that was missing',
+    // The last approval that was missing.
     from: ['waiting'],
     to: 'approved',
     takers: ['approver'],
@@ -73,7 +71,7 @@ export const steps = {
     ...inTime,
   },
   'count-approval': {
-    what: 'An approval, and more are missing',
+    // An approval, and more are missing.
     from: ['waiting'],
     to: 'same',
     takers: ['approver'],
@@ -83,7 +81,7 @@ export const steps = {
     ...inTime,
   },
   exempt: {
-    what: 'No approval is needed',
+    // No approval is needed.
     from: ['waiting'],
     to: 'approved',
     takers: ['worker'],
@@ -91,7 +89,7 @@ export const steps = {
     stamps: ['decidedAt'],
   },
   'break-glass': {
-    what: 'The requester approves alone, in an emergency',
+    // The requester approves alone, in an emergency.
     from: ['waiting'],
     to: 'approved',
     takers: ['requester'],
@@ -101,7 +99,7 @@ export const steps = {
     beforeDeadline: true,
   },
   reject: {
-    what: 'An approver rejects it',
+    // An approver rejects it.
     from: ['waiting'],
     to: 'rejected',
     takers: ['approver'],
@@ -111,7 +109,7 @@ export const steps = {
     beforeDeadline: true,
   },
   withdraw: {
-    what: 'The requester, or an approver, withdraws it before anything is sent',
+    // The requester, or an approver, withdraws it before anything is sent.
     from: ['waiting', 'approved'],
     to: 'withdrawn',
     takers: ['requester', 'approver'],
@@ -120,7 +118,7 @@ export const steps = {
     mayReport: ['ended'],
   },
   'withdraw-resolved': {
-    what: 'The alert that requested it has resolved',
+    // The alert that requested it has resolved.
     from: ['waiting'],
     to: 'withdrawn',
     takers: ['alert'],
@@ -128,7 +126,7 @@ export const steps = {
     stamps: ['endedAt'],
   },
   warn: {
-    what: 'An alert begins to fire about its target',
+    // An alert begins to fire about its target.
     from: ['waiting'],
     to: 'same',
     takers: ['alert'],
@@ -136,7 +134,7 @@ export const steps = {
     keepsDue: true,
   },
   remind: {
-    what: 'Half, or nine tenths, of its time is over',
+    // Half, or nine tenths, of its time is over.
     from: ['waiting', 'approved'],
     to: 'same',
     takers: ['worker'],
@@ -144,7 +142,7 @@ export const steps = {
     ...inTime,
   },
   escalate: {
-    what: 'The time of `escalate` has come',
+    // The time of `escalate` has come.
     from: ['waiting'],
     to: 'same',
     takers: ['worker'],
@@ -152,7 +150,7 @@ export const steps = {
     ...inTime,
   },
   expire: {
-    what: 'The deadline passed without a decision',
+    // The deadline passed without a decision.
     from: ['waiting'],
     to: 'expired',
     takers: ['requester', 'approver', 'worker'],
@@ -160,7 +158,7 @@ export const steps = {
     ...ends,
   },
   'expire-approved': {
-    what: 'The requester did not have the secret issued before the deadline',
+    // The requester did not have the secret issued before the deadline.
     from: ['approved'],
     to: 'expired',
     takers: ['requester', 'worker'],
@@ -169,23 +167,24 @@ export const steps = {
   },
 
   // Until the account API has accepted its write.
-  void: { what: 'The account changed since the request', from: ['approved'], to: 'voided', takers: ['requester', 'worker'], ...ends },
+  // The account changed since the request.
+  void: { from: ['approved'], to: 'voided', takers: ['requester', 'worker'], ...ends },
   drop: {
-    what: 'It was not sent: too late, certain to be refused, or no longer allowed',
+    // It was not sent: too late, certain to be refused, or no longer allowed.
     from: ['approved'],
     to: 'not-started',
     takers: ['requester', 'worker'],
     ...ends,
   },
   'wait-for-start': {
-    what: 'It may not start yet: because of its start, a window or a freeze',
+    // It may not start yet: because of its start, a window or a freeze.
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
     ifUnchanged: true,
   },
   'start-now': {
-    what: 'An approver lets it start before its start',
+    // An approver lets it start before its start.
     from: ['approved'],
     to: 'same',
     takers: ['approver'],
@@ -193,23 +192,25 @@ export const steps = {
     ifUnchanged: true,
   },
   'wait-for-account': {
-    what: 'The account could not be read before the write',
+    // The account could not be read before the write.
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
     ifUnchanged: true,
   },
   'wait-for-turn': {
-    what: 'The account allows no more calls this minute',
+    // The account allows no more calls this minute.
     from: ['approved'],
     to: 'same',
     takers: ['worker'],
     ifUnchanged: true,
   },
-  'wait-for-worker': { what: 'No worker is running', from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
-  send: { what: 'The write is sent', from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'] },
+  // No worker is running.
+  'wait-for-worker': { from: ['approved'], to: 'same', takers: ['web'], ifUnchanged: true, keepsDue: true },
+  // The write is sent.
+  send: { from: ['approved'], to: 'starting', takers: ['worker'], stamps: ['sentAt'] },
   issue: {
-    what: 'The requester presses the button, and the write is sent',
+    // The requester presses the button, and the write is sent.
     from: ['approved'],
     to: 'starting',
     takers: ['requester'],
@@ -217,7 +218,7 @@ export const steps = {
     beforeDeadline: true,
   },
   limit: {
-    what: 'The account API refused the write because of its limit',
+    // The account API refused the write because of its limit.
     from: ['starting'],
     to: 'approved',
     takers: ['requester', 'worker'],
@@ -225,7 +226,7 @@ export const steps = {
     unsends: true,
   },
   begin: {
-    what: 'Its children are created, and sent a few at a time',
+    // Its children are created, and sent a few at a time.
     from: ['approved'],
     to: 'tracking',
     takers: ['worker'],
@@ -233,7 +234,7 @@ export const steps = {
     mayReport: ['remark'],
   },
   accept: {
-    what: 'The account API confirmed it, or shows it',
+    // The account API confirmed it, or shows it.
     from: ['starting'],
     to: 'tracking',
     takers: ['worker'],
@@ -250,7 +251,7 @@ export const steps = {
     ifUnchanged: true,
   },
   late: {
-    what: 'It takes longer than expected',
+    // It takes longer than expected.
     from: ['starting', 'tracking'],
     to: 'same',
     takers: ['worker'],
@@ -259,7 +260,7 @@ export const steps = {
     ifUnchanged: true,
   },
   'note-resolved': {
-    what: 'The alert that requested it has resolved; the change goes on',
+    // The alert that requested it has resolved; the change goes on.
     // People may go on by hand after the end, so the thread still says it.
     from: ['approved', 'starting', 'tracking', 'done', 'failed', 'not-started', 'superseded', 'untracked', 'voided'],
     to: 'same',
@@ -268,26 +269,29 @@ export const steps = {
     ifUnchanged: true,
     keepsDue: true,
   },
-  finish: { what: 'The account shows it as done', from: ['starting', 'tracking'], to: 'done', takers: ['requester', 'worker'], ...ends },
-  fail: { what: 'It was refused, or it failed', from: ['starting', 'tracking'], to: 'failed', takers: ['requester', 'worker'], ...ends },
+  // The account shows it as done.
+  finish: { from: ['starting', 'tracking'], to: 'done', takers: ['requester', 'worker'], ...ends },
+  // It was refused, or it failed.
+  fail: { from: ['starting', 'tracking'], to: 'failed', takers: ['requester', 'worker'], ...ends },
   'fail-begun': {
-    what: 'It failed before the write was confirmed',
+    // It failed before the write was confirmed.
     from: ['starting'],
     to: 'failed',
     takers: ['worker'],
     stamps: ['acceptedAt', 'endedAt'],
     reports: ['ended'],
   },
-  supersede: { what: 'Another change overtook it', from: ['starting', 'tracking'], to: 'superseded', takers: ['worker'], ...ends },
+  // Another change overtook it.
+  supersede: { from: ['starting', 'tracking'], to: 'superseded', takers: ['worker'], ...ends },
   'not-start': {
-    what: 'It had no effect for some minutes',
+    // It had no effect for some minutes.
     from: ['starting', 'tracking'],
     to: 'not-started',
     takers: ['worker'],
     ...ends,
   },
   'stop-tracking': {
-    what: 'Somebody stops the tracking',
+    // Somebody stops the tracking.
     from: ['tracking'],
     to: 'untracked',
     takers: ['requester', 'approver'],
@@ -295,7 +299,7 @@ export const steps = {
     reports: ['stopped'],
   },
   distrust: {
-    what: 'Its record can no longer be verified, so the tracking ends',
+    // Its record can no longer be verified, so the tracking ends.
     from: ['starting', 'tracking'],
     to: 'untracked',
     takers: ['worker'],
@@ -303,7 +307,8 @@ export const steps = {
     reports: ['stopped'],
     ifUnchanged: true,
   },
-  'track-again': { what: 'Somebody starts the tracking again', from: ['untracked'], to: 'tracking', takers: ['requester', 'approver'] },
+  // Somebody starts the tracking again.
+  'track-again': { from: ['untracked'], to: 'tracking', takers: ['requester', 'approver'] },
 } as const satisfies Record<string, Step>
 export type StepName = keyof typeof steps
 
