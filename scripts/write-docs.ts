@@ -4,8 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { secretVariables, variablesFor } from '../src/config/variables.ts'
-import { denialCodes } from '../src/domain/approval.ts'
-import { errors, type Meaning, refusalCodes } from '../src/domain/codes.ts'
+import { errors, type Meaning } from '../src/domain/codes.ts'
 import { openStates, requestStates, stateMeanings } from '../src/domain/request.ts'
 import { bundles, changeKinds, neverExempt } from '../src/features/index.ts'
 import { statuses } from '../src/features/machines/problems.ts'
@@ -178,25 +177,28 @@ interface Instrument {
   labelNames?: string[]
 }
 
-async function metricRows(): Promise<string[][]> {
+/** A table for each type. */
+async function metricTables(): Promise<string[]> {
   const { registry } = createMetrics()
   createMetricsPage(registry, () => Promise.reject(new Error('not read')))
   const instruments = registry.getMetricsAsArray() as unknown as Instrument[]
-  return instruments
-    .filter(({ name }) => name.startsWith('lockkeeper_'))
-    .map(({ name, help, type, labelNames = [] }) => {
+  const own = instruments.filter(({ name }) => name.startsWith('lockkeeper_'))
+  return Object.entries(Object.groupBy(own, ({ type }) => type)).map(([type, some = []]) => {
+    const rows = some.map(({ name, help, labelNames = [] }) => {
       const labels = labelNames.length > 0 ? `{${labelNames.join(', ')}}` : ''
-      return [code(`${name.replace('lockkeeper_', '')}${labels}`), type, help]
+      return [code(`${name.replace('lockkeeper_', '')}${labels}`), help]
     })
+    return table([type, 'meaning'], rows)
+  })
 }
 
 const stateRows = () => requestStates.map((state) => [code(state), stateMeanings[state]])
 
 function problemRows(): string[][] {
-  const usual = (name: string) => (denialCodes.has(name) ? 403 : 422)
-  const all = { ...Object.fromEntries(Object.keys(refusalCodes).map((name) => [name, usual(name)])), ...statuses }
-  const byStatus = Object.entries(Object.groupBy(Object.entries(all), ([, status]) => status))
-  return byStatus.map(([status, codes = []]) => [status, codes.map(([name]) => code(name)).join(', ')])
+  const ofRefusals = { 'other refusals of rights': 403, 'all other refusals and checks': 422 }
+  const all = [...Object.entries(statuses).map(([name, status]) => [code(name), status] as const), ...Object.entries(ofRefusals)]
+  const byStatus = Object.entries(Object.groupBy(all, ([, status]) => status))
+  return byStatus.map(([status, codes = []]) => [status, codes.map(([name]) => name).join(', ')])
 }
 
 async function referencePage(): Promise<string> {
@@ -204,8 +206,8 @@ async function referencePage(): Promise<string> {
     'Reference',
     'the declarations in src',
     '## Metrics',
-    'Names begin with `lockkeeper_`. What all replicas share is the same in each process, and missing while Redis is away: use `max`.',
-    table(['metric', 'type', 'meaning'], await metricRows()),
+    'Names begin with `lockkeeper_`. Shared ones are the same in each process, and missing while Redis is away: use `max`.',
+    ...(await metricTables()),
     '## Log fields',
     'One JSON object a line, on standard output, with `time`, `level` and `msg`. Lines of the [audit](audit.md) have `"stream":"audit"`. To follow a request, search all logs for its `requestId`. No level prints bodies, reasons, tokens or names of people.',
     table(
@@ -213,11 +215,11 @@ async function referencePage(): Promise<string> {
       Object.entries(logFields).map(([name, meaning]) => [code(name), marked(meaning)]),
     ),
     '## States of a request',
-    `The first ${openStates.length} are open: nobody can request another change of the same resource.`,
+    `The first ${openStates.length} are open, and lock their resource.`,
     table(['state', 'meaning'], stateRows()),
-    `Steps, in the log and the audit: ${Object.keys(steps).map(code).join(', ')}.`,
+    `Steps: ${Object.keys(steps).map(code).join(', ')}.`,
     '## Problems of the API of machines',
-    'The `code` of a problem, by HTTP status. A refusal has the same code in the log. Checks of one kind of change have further ones, with 422.',
+    'The `code` of a problem, by HTTP status. Refusals have the same code in the log: [all](../src/domain/codes.ts), with what they mean.',
     table(['status', 'codes'], problemRows()),
   )
 }

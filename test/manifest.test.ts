@@ -102,9 +102,9 @@ describe('the manifest', () => {
     expect(requested.bot_optional).toEqual(['channels:history', 'groups:history'])
   })
 
-  test('has a row for each scope in docs/install.md, with a link to its page and the methods that need it', () => {
-    const page = readFileSync(join(root, 'docs/install.md'), 'utf8')
-    const rows = [...page.matchAll(/^\| \[`([a-z:]+)`\]\((\S+)\)( \(optional\))? \| .* \| (.*) \|$/gm)]
+  test('has a row for each scope in docs/slack-app.md, with a link to its page and the methods that need it', () => {
+    const page = readFileSync(join(root, 'docs/slack-app.md'), 'utf8')
+    const rows = [...page.matchAll(/^\[`([a-z:]+)`\]\((\S+)\)( \(optional\))? \| .* \| (.*)$/gm)]
     const { bot, bot_optional: optional } = manifest.oauth_config.scopes
     expect(rows.map(([, scope]) => scope)).toEqual(bot)
     for (const [, scope = '', link, mark, methods = ''] of rows) {

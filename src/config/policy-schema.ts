@@ -284,7 +284,9 @@ export function policySchema(options: PolicyOptions) {
       /** Without a list it is every kind that is no bundle of others. */
       changes: listOfKinds([...kinds, freezing])
         .prefault(kinds.filter((kind) => !bundles.has(kind)))
-        .meta(says(`${kinds.map((kind) => `\`${kind}\``).join(', ')}. \`freeze\` alone: [who may freeze](#windows-and-freezes).`, everyKind)),
+        .meta(
+          says(`${kinds.map((kind) => `\`${kind}\``).join(', ')}. \`freeze\` alone: [who may freeze](#windows-and-freezes).`, everyKind),
+        ),
       projects: ListOfProjects.optional().meta(
         says('Project ids (`proj_…`), or names, `{name: Storefront}`.', 'every project, and changes that belong to none'),
       ),

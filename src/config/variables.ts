@@ -199,7 +199,7 @@ export const Variables = z.object({
   KEY_REVIEW: trueOrFalse.describe('true: OPS_CHANNEL gets the API keys that need attention, every Monday.'),
   DOCS_URL: address('the base address of the documentation')
     .prefault('https://github.com/lockkeeper-org/lockkeeper/blob/main/docs')
-    .describe('Where notices link errors.md: the address of your copy of docs/, if people can\'t open this one.'),
+    .describe("Where notices link errors.md: the address of your copy of docs/, if people can't open this one."),
   ENVIRONMENT: matching(
     /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,29}$/u,
     'a short name such as production: up to 30 letters, digits, spaces, dots, dashes',

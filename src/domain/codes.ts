@@ -15,12 +15,12 @@ export const errors = {
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected': {
     means: 'The account API answers 401 (nothing is sent or tracked) or 403 (a right is missing).',
-    do: 'Give the key the right, or set another INFRA_API_KEY and restart.',
+    do: 'Give the key the right, or set another INFRA_API_KEY and restart all processes.',
   },
   'no-worker': {
     means: 'No worker has run for 30 to 60 s.',
     impact: 'Nothing starts, and nothing is tracked.',
-    do: 'Start one (ROLE=worker or all), or find in its log why it ended.',
+    do: 'Start a worker (ROLE=worker or all), or find in its log why it ended.',
   },
   'report-undeliverable': {
     means: 'Slack takes a report neither in its channel nor as a direct message.',
@@ -184,7 +184,7 @@ export const errors = {
   'slack-listener-failed': { means: 'A command, click or form failed before its listener could answer.', do: report },
   'slack-token-rejected': {
     means: 'Slack rejects SLACK_BOT_TOKEN, so nobody gets answers; problem has its code.',
-    do: 'Install the app again, set its Bot User OAuth Token, and restart.',
+    do: 'Install the app again, set its Bot User OAuth Token, and restart all processes.',
   },
 } satisfies Record<string, Meaning>
 export type ErrorCode = keyof typeof errors

@@ -51,16 +51,16 @@ export function idOfResource(resource: string): string {
 
 /** What each state of a request means. docs/reference.md lists them, and the steps between them. */
 export const stateMeanings = {
-  waiting: 'It waits for approval, or for its request message if it needs none.',
-  approved: 'Nothing was sent yet. It may be scheduled, or held by a window or a freeze.',
-  starting: 'The write may have been sent, and its answer is not known yet.',
-  tracking: 'The account API accepted it, or its items are being sent. Lockkeeper tracks it until it ends.',
+  waiting: 'Waits for approval.',
+  approved: 'Nothing was sent yet. It may be scheduled or held.',
+  starting: 'The write may have been sent.',
+  tracking: 'The account API accepted it, or its items are being sent.',
   done: 'The account shows the change as done.',
   failed: 'The account API refused the change, or the change failed.',
   'not-started': 'The write was not sent, or it had no effect.',
   superseded: 'Another change overtook it.',
-  untracked: 'Somebody stopped the tracking, or its record could not be verified, so its end is not known.',
-  voided: 'The account changed between the request and the write, so nothing was done.',
+  untracked: 'Its tracking was stopped, or its record could not be verified.',
+  voided: 'The account changed before the write. Nothing was done.',
   rejected: 'An approver rejected it.',
   withdrawn: 'The requester withdrew it, or the alert that requested it resolved.',
   expired: 'Its deadline passed before it was approved, or before its secret was issued.',

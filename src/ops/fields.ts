@@ -21,7 +21,7 @@ export const logFields = {
   left: 'items that were left out',
   check: 'a check of /status',
   problem: 'what is wrong, as a sentence or a code',
-  why: "why the record of freezes can't be believed",
+  why: "why a freeze can't be believed",
   message: 'a message that may be there twice',
   afterMs: 'how long it had failed',
   repeats: 'lines like it since the last',
@@ -35,6 +35,6 @@ export const logFields = {
   alertsPort: 'the port for alerts',
   machinesPort: 'the port for machines',
   opsPort: 'the operations port',
-  signal: 'the signal that stops the process',
+  signal: 'what stops the process',
 }
 export type Fields = Partial<Record<keyof typeof logFields, unknown>>

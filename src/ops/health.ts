@@ -165,34 +165,17 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const { gauge } = createInstruments(registry)
   const up = gauge('lockkeeper_redis_up', '1 if Redis answers.')
   const open = gauge('lockkeeper_requests_open', 'Open requests.', 'kind', 'state')
-  const scheduled = gauge(
-    'lockkeeper_requests_scheduled',
-    'Approved requests that are held: start, window, freeze or change.',
-    'by',
-  )
+  const scheduled = gauge('lockkeeper_requests_scheduled', 'Approved requests that are held: start, window, freeze or change.', 'by')
   const inFlight = gauge('lockkeeper_moves_in_flight', 'Moves in progress.')
   const unsent = gauge('lockkeeper_messages_unsent', 'Messages that wait for Slack.')
   const tickAge = gauge('lockkeeper_last_tick_age_seconds', 'Time since the last tick.')
-  const used = gauge(
-    'lockkeeper_account_budget_used',
-    'Calls to the account API in the last minute.',
-    'kind',
-    'lane',
-  )
-  const waiting = gauge(
-    'lockkeeper_account_budget_waiting_seconds',
-    'How long the next call would wait for its limit.',
-    'kind',
-    'lane',
-  )
+  const used = gauge('lockkeeper_account_budget_used', 'Calls to the account API in the last minute.', 'kind', 'lane')
+  const waiting = gauge('lockkeeper_account_budget_waiting_seconds', 'How long the next call would wait for its limit.', 'kind', 'lane')
 
   const workers = gauge('lockkeeper_workers', 'Worker processes. 0: nothing is sent or tracked.')
   const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses, or the fullest server of a Cluster.')
   const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'maxmemory of Redis. 0: none.')
-  const clockAhead = gauge(
-    'lockkeeper_clock_ahead_seconds',
-    'How far the clock is ahead of Redis. From 300 or -300 on, Slack is refused.',
-  )
+  const clockAhead = gauge('lockkeeper_clock_ahead_seconds', 'How far the clock is ahead of Redis. From 300 or -300 on, Slack is refused.')
   const frozen = gauge('lockkeeper_frozen', '1 while all changes are frozen.')
 
   function set(figures: Snapshot | undefined): void {

@@ -63,7 +63,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   build.set({ version: packageFile.version, role }, 1)
   const acknowledgements = histogram(
     'lockkeeper_acknowledgement_duration_seconds',
-    'From the arrival of a payload to its acknowledgement.',
+    'From a payload to its acknowledgement.',
     buckets.acknowledgement,
     'payload',
   )
@@ -79,34 +79,18 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
     buckets.delay,
     'kind',
   )
-  const lost = counter(
-    'lockkeeper_requests_lost_total',
-    `Losses of requests in Redis: ${losses.join(', ')}.`,
-    'how',
-  )
-  const forged = counter(
-    'lockkeeper_records_not_genuine_total',
-    `Changed or forged records and notes: ${forgeries.join(', ')}.`,
-    'problem',
-  )
-  const transitions = counter(
-    'lockkeeper_request_transitions_total',
-    'State changes of requests and items.',
-    'kind',
-    'state',
-  )
+  const lost = counter('lockkeeper_requests_lost_total', `Losses of requests in Redis: ${losses.join(', ')}.`, 'how')
+  const forged = counter('lockkeeper_records_not_genuine_total', `Changed or forged records and notes: ${forgeries.join(', ')}.`, 'problem')
+  const transitions = counter('lockkeeper_request_transitions_total', 'State changes of requests and items.', 'kind', 'state')
   const decisions = counter('lockkeeper_decisions_total', 'Decisions and refused attempts.', 'kind', 'decision')
   const apiCalls = histogram(
     'lockkeeper_account_api_call_duration_seconds',
-    'Attempts of calls to the account API: HTTP status, unreachable or contract.',
+    'Calls to the account API: HTTP status, unreachable or contract.',
     buckets.call,
     'operation',
     'status',
   )
-  const sharesSpent = counter(
-    'lockkeeper_account_reads_over_share_total',
-    'Reads that waited because one person may spend a third.',
-  )
+  const sharesSpent = counter('lockkeeper_account_reads_over_share_total', 'Reads that waited because one person may spend a third.')
   const slackCalls = histogram(
     'lockkeeper_slack_call_duration_seconds',
     'Calls to Slack: ok, refused, token-rejected, rate-limited, unknown, HTTP status or unreachable.',
@@ -140,32 +124,19 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   const slackRefused = counter(
     'lockkeeper_slack_requests_refused_total',
-    'Requests to the public port that were refused, such as wrong-signature-for-this-workspace.',
+    'Refused requests to the public port, such as wrong-signature-for-this-workspace.',
     'reason',
   )
   const machineRequests = counter('lockkeeper_machine_requests_total', 'Requests of machines, by HTTP status.', 'status')
-  const moves = histogram(
-    'lockkeeper_move_duration_seconds',
-    'Moves, from the write to the end.',
-    buckets.move,
-    'state',
-  )
-  const alerts = counter(
-    'lockkeeper_alerts_total',
-    'Alerts: proposed, duplicate, resolved, unmatched, refused or delayed.',
-    'outcome',
-  )
+  const moves = histogram('lockkeeper_move_duration_seconds', 'Moves, from the write to the end.', buckets.move, 'state')
+  const alerts = counter('lockkeeper_alerts_total', 'Alerts: proposed, duplicate, resolved, unmatched, refused or delayed.', 'outcome')
   const alertsRefused = counter(
     'lockkeeper_alerts_refused_total',
     'Deliveries and alerts that were not read: wrong-token, unreadable, too-large, too-many.',
     'reason',
   )
-  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Duration of a scheduler tick.', buckets.call)
-  const errors = counter(
-    'lockkeeper_errors_total',
-    `Errors, each counted: ${places.join(', ')}.`,
-    'where',
-  )
+  const tickSeconds = histogram('lockkeeper_tick_duration_seconds', 'Ticks.', buckets.call)
+  const errors = counter('lockkeeper_errors_total', `Errors, each counted: ${places.join(', ')}.`, 'where')
   const redisFaults = gauge('lockkeeper_redis_faults', 'Settings with which Redis could lose requests, in workers.')
   const redisRefuses = gauge('lockkeeper_redis_refuses_writes', '1 if Redis refuses writes, in workers.')
   // Start at 0. Otherwise Prometheus sees no increase at the first event.

@@ -243,7 +243,7 @@ export const steps = {
 
   // How it ends once its write may have been sent.
   slow: {
-    what: 'It takes longer than such changes usually do',
+    // It takes longer than such changes usually do.
     from: ['tracking'],
     to: 'same',
     takers: ['worker'],

@@ -17,7 +17,8 @@ interface HttpSettings {
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
 export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused }: HttpSettings): Receiver {
-  if (signingSecrets.length === 0 || signingSecrets.includes('')) throw new Error('no signing secret: everybody could sign with an empty one')
+  if (signingSecrets.length === 0 || signingSecrets.includes(''))
+    throw new Error('no signing secret: everybody could sign with an empty one')
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
   const server = createLimitedServer({
     named: { host: 'HOST', port: 'PORT' },

@@ -115,9 +115,13 @@ function environment(variables: Record<string, string>): Record<string, string> 
   return { ...system, HOME, PATH: `${dirname(process.execPath)}:${PATH}`, ...variables }
 }
 
-/** Finds the commands of Docker Compose in blocks and in code spans, in their order. A command that pages repeat is found once. */
+/**
+ * Finds the commands of Docker Compose in blocks and in code spans, in their order. A command that pages repeat is found once. Those of a backup
+ * stop Redis, and have a test of their own.
+ */
 export function composeCommands(): string[] {
-  const texts = pages.map((page) => readFileSync(join(root, page), 'utf8'))
+  const ofStart = ['docs/install.md', ...pages].filter((page) => page !== 'docs/backup.md')
+  const texts = ofStart.map((page) => readFileSync(join(root, page), 'utf8'))
   const found = texts.flatMap((text) => [...text.matchAll(/`(docker compose [^`]+)`|^ *(docker compose .+)$/gm)])
   return [...new Set(found.map(([, inText, inBlock]) => inText ?? inBlock ?? ''))]
 }

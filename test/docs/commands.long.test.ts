@@ -5,10 +5,14 @@ import { parse } from 'yaml'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
-import { type CommandBlock, cleanCopy, commandBlocks, pages } from './command-blocks.ts'
+import { cleanCopy, commandBlocks, pages } from './command-blocks.ts'
 
 const runnable = pages.flatMap((page) => commandBlocks(page)).filter(({ notRun }) => notRun === undefined)
-const sections = Object.entries(Object.groupBy(runnable, ({ page, section }) => `${page}, ${section}`))
+const modes = ['HTTP', 'Socket Mode'] as const
+const byHand = 'By hand'
+const sections = Object.entries(Object.groupBy(runnable, ({ page, section }) => `${page}, ${section}`)).flatMap(([name, blocks = []]) =>
+  (blocks[0]?.section === byHand ? modes : [undefined]).map((mode) => [mode ? `${name} with ${mode}` : name, mode, blocks] as const),
+)
 
 /** Stands in for what a person writes into `.env`: stand-ins for Slack and the account, and the ports that the pages name. */
 async function settings({ socketMode }: { socketMode: boolean }): Promise<Record<string, string>> {
@@ -24,14 +28,9 @@ async function settings({ socketMode }: { socketMode: boolean }): Promise<Record
   }
 }
 
-async function variablesFor(section: string | undefined): Promise<Record<string, string>> {
-  if (section === 'HTTP') return settings({ socketMode: false })
-  return section === 'Socket Mode' ? settings({ socketMode: true }) : {}
-}
-
 // One after the other, because the pages name fixed ports.
-test.each(sections)('the commands of %s work as they are written', { timeout: 900_000 }, async (_, blocks: CommandBlock[] = []) => {
-  const copy = cleanCopy(await variablesFor(blocks[0]?.section))
+test.each(sections)('the commands of %s work as they are written', { timeout: 900_000 }, async (_, mode, blocks) => {
+  const copy = cleanCopy(mode ? await settings({ socketMode: mode === 'Socket Mode' }) : {})
   onTestFinished(() => copy.close())
 
   for (const block of blocks) {
@@ -41,14 +40,14 @@ test.each(sections)('the commands of %s work as they are written', { timeout: 90
 })
 
 test.each([
-  ['HTTP', { socket_mode_enabled: false }],
-  ['Socket Mode', { socket_mode_enabled: true }],
-])('the manifest that a command of docs/install.md writes is one for %s', async (section, expected) => {
-  const [first] = commandBlocks('docs/install.md').filter((block) => block.section === section)
+  ['HTTP', 0, { socket_mode_enabled: false }],
+  ['Socket Mode', 1, { socket_mode_enabled: true }],
+])('the manifest that a command of docs/install.md writes is one for %s', async (_, index, expected) => {
+  const block = commandBlocks('docs/install.md').filter(({ section }) => section === byHand)[index]
   const copy = cleanCopy({})
   onTestFinished(() => copy.close())
 
-  await copy.run(first ?? { commands: 'false', runsUntil: undefined })
+  await copy.run(block ?? { commands: 'false', runsUntil: undefined })
 
   const text = readFileSync(join(copy.folder, 'app.yml'), 'utf8')
   expect(text.split('\n').slice(0, 3)).toEqual(readFileSync('manifest.yml', 'utf8').split('\n').slice(0, 3))

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { generated } from '../../scripts/write-docs.ts'
+import { Variables } from '../../src/config/variables.ts'
 import { errors, pageOf } from '../../src/domain/codes.ts'
 import { readRules } from '../monitoring/rules.ts'
 
@@ -11,19 +12,17 @@ test.each(Object.entries(generated))('%s is up to date: otherwise run npm run do
   expect(read(path) === (await text())).toBe(true)
 })
 
-test.each([
-  ['docs/configuration.md', 1_100],
-  ['docs/errors.md', 2_800],
-  ['docs/reference.md', 1_750],
-])('%s has at most %i words', (path, most) => {
-  expect(read(path).split(/\s+/).length).toBeLessThanOrEqual(most)
-})
-
 test('each notice and each alert links its heading on the page of errors', () => {
   const { repository } = JSON.parse(read('package.json'))
   const page = `${repository.replace('github:', 'https://github.com/')}/blob/main/docs/errors.md`
   const headings = [...read('docs/errors.md').matchAll(/^### (.*)$/gm)].map(([, name = '']) => `${page}#${name.toLowerCase()}`)
   const ofAlerts = readRules().flatMap(({ alert, annotations }) => (alert ? [annotations?.runbook_url] : []))
-  const ofCodes = (Object.keys(errors) as (keyof typeof errors)[]).map(pageOf)
+  const docsUrl = Variables.shape.DOCS_URL.parse(undefined)
+  const ofCodes = (Object.keys(errors) as (keyof typeof errors)[]).map((code) => pageOf(code, docsUrl))
   expect(new Set([...ofAlerts, ...ofCodes])).toEqual(new Set(headings))
+})
+
+test('a copy of the pages at another address is linked as well', () => {
+  for (const address of ['https://wiki.example.com/lockkeeper', 'https://wiki.example.com/lockkeeper/'])
+    expect(pageOf('no-worker', new URL(address))).toBe('https://wiki.example.com/lockkeeper/errors.md#no-worker')
 })

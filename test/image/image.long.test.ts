@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { composeCommands, composePrints } from '../docs/command-blocks.ts'
+import { commandBlocks, composeCommands, composePrints } from '../docs/command-blocks.ts'
 import { ops, people, untilCard, untilReport } from '../journeys/world.ts'
 import { startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
@@ -139,6 +139,15 @@ test('the Compose commands of the docs work as they are written, and a move is m
     if (printed.size === 1) await move({ slack, accountApi })
   }
   await move({ slack, accountApi })
+  const [backUp, restore] = commandBlocks('docs/backup.md').filter(({ section }) => section === 'Docker Compose')
+  await run(backUp?.commands ?? 'false')
+  await move({ slack, accountApi })
+  const today = (await run('date +%F')).trim()
+  await run((restore?.commands ?? 'false').replace('2026-11-28', today))
+  await expect.poll(() => healthOf('redis'), { timeout: 60_000 }).toBe('healthy')
+  const verified = () => run('docker compose exec -T bot node src/audit/verify.ts || true')
+  await expect.poll(verified, { timeout: 60_000 }).toContain('Redis went back to an older state')
+
   const containers = await Promise.all(['bot', 'redis'].map(containerOf))
   await run('docker compose stop')
 

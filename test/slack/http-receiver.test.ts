@@ -12,7 +12,12 @@ const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, s
 
 async function startReceiver(refused: string[] = []): Promise<number> {
   const onRefused = (reason: string) => void refused.push(reason)
-  const receiver = httpReceiver({ signingSecrets: ['signing-secret-of-before', signingSecret], logger: logger as never, teamId: 'T0NIMBUS01', onRefused })
+  const receiver = httpReceiver({
+    signingSecrets: ['signing-secret-of-before', signingSecret],
+    logger: logger as never,
+    teamId: 'T0NIMBUS01',
+    onRefused,
+  })
   receiver.init({ processEvent: async ({ ack }: { ack: () => Promise<void> }) => ack() } as unknown as App)
   const port = await receiver.start({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => void (await receiver.stop()))
