@@ -39,6 +39,93 @@ function linesFor(env: Record<string, string | undefined>, readFile?: (path: str
 
 const withOne = (name: string, value: string) => linesFor({ ...required, [name]: value })
 
+const policyText = 'rules: [{name: everything, approve: [S0ONCALL01]}]'
+const withPolicy = { ...required, APPROVERS: '', POLICY_FILE: 'policy.yml' }
+
+/** What the policy file and the files of secrets hold. */
+const files =
+  (policy = policyText, secrets: Record<string, string> = {}) =>
+  (path: string) => {
+    if (path === 'policy.yml') return policy
+    const text = secrets[path]
+    if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
+    return text
+  }
+
+const ofAlerts = `
+rules: [{name: r, changes: ip.evacuate, request: [alerts], approve: [S0ONCALL01]}]
+alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel: C0OPS00001}]`
+const alertsOn = { ALERTS_PORT: '9465', ALERTS_TOKEN: `${alertsToken},${newKey}` }
+
+const ofMachines = (first = 'CI_TOKEN', second = 'BOT_TOKEN') => `
+machines: [{name: ci, token: ${first}, channel: C0OPS00001}, {name: bot, token: ${second}, channel: C0OPS00001}]
+rules: [{name: r, request: ['machine:ci', 'machine:bot'], approve: [S0ONCALL01]}]`
+const machinesOn = { ...withPolicy, MACHINES_PORT: '9466', CI_TOKEN: `${oldKey},${newKey}`, BOT_TOKEN: alertsToken }
+
+type Start = [env: Record<string, string | undefined>, readFile?: (path: string) => string]
+
+/** Starts that cannot be, or of which operators are warned, and some beside them of which nothing is to say. */
+const starts: Record<string, Start> = {
+  'nothing set': [{ SLACK_BOT_TOKEN: '', APPROVERS: '  ' }],
+  'nobody to tell': [{ ...required, WATCH_CHANGES: 'true', KEY_REVIEW: 'true' }],
+  ...Object.fromEntries(
+    ['https://ada:pw@x.com', 'https://:pw@x.com', 'https://x.com?key=1', 'ftp://x.com', 'http://127.0.0.1.x.com'].map(
+      (url): [string, Start] => [`the account API at ${url}`, [{ ...required, INFRA_API_URL: url }]],
+    ),
+  ),
+  ...Object.fromEntries(
+    ['http://x.com', 'redis:', 'redis://x.com/jobs', 'x.com:6379'].map((url): [string, Start] => [
+      `Redis at ${url}`,
+      [{ ...required, REDIS_URL: url }],
+    ]),
+  ),
+  'alerts without a token': [{ ...required, ...alertsOn, ALERTS_TOKEN: '' }],
+  'alerts with one token of 31 characters': [{ ...required, ...alertsOn, ALERTS_TOKEN: `${alertsToken},${'x'.repeat(31)}` }],
+  'alerts without a policy': [{ ...required, ...alertsOn }],
+  'alerts with a policy': [{ ...withPolicy, ...alertsOn }, files(ofAlerts)],
+  'a policy of alerts without a port': [withPolicy, files(ofAlerts)],
+  'a policy of alerts without a port, in a worker': [{ ...withPolicy, ROLE: 'worker' }, files(ofAlerts)],
+  'machines with a policy': [machinesOn, files(ofMachines())],
+  'machines without a policy': [{ ...required, MACHINES_PORT: '9466' }],
+  'a policy of machines without a port': [{ ...machinesOn, MACHINES_PORT: '' }, files(ofMachines())],
+  'a policy of machines without a port, in a worker': [{ ...machinesOn, MACHINES_PORT: '', ROLE: 'worker' }, files(ofMachines())],
+  'a machine without a token': [{ ...machinesOn, CI_TOKEN: '' }, files(ofMachines())],
+  'a machine with a short token': [{ ...machinesOn, CI_TOKEN: `${oldKey},short` }, files(ofMachines())],
+  'machines with the same token': [{ ...machinesOn, BOT_TOKEN: newKey }, files(ofMachines())],
+  'a machine with a token of alerts': [{ ...machinesOn, ALERTS_PORT: '0', ALERTS_TOKEN: oldKey }, files(ofMachines())],
+  'machines with variables of Lockkeeper': [machinesOn, files(ofMachines('STATE_KEY', 'ALERTS_TOKEN_FILE'))],
+  'a machine with a token and a file of it': [{ ...machinesOn, CI_TOKEN_FILE: '/run/secrets/ci' }, files(ofMachines())],
+  'the public and the operations port are one': [{ ...required, OPS_PORT: '3000' }],
+  'they are one, by the port of the other': [{ ...required, PORT: '9464' }],
+  'the public port and that of alerts are one': [{ ...required, ...alertsOn, ALERTS_PORT: '3000' }],
+  'the operations port and that of alerts are one': [{ ...required, ...alertsOn, ALERTS_PORT: '9464' }],
+  'any free ports': [{ ...required, PORT: '0', OPS_PORT: '0' }],
+  'the operations port is the default of a public one that Socket Mode does not open': [
+    { ...required, OPS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' },
+  ],
+  'a policy file beside its variables': [
+    { ...withPolicy, APPROVERS: 'U0BEN00001', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' },
+    files(),
+  ],
+  'a policy file beside a variable that is not valid': [{ ...withPolicy, APPROVERS: 'ben' }, files()],
+  'a policy file that is not there': [{ ...withPolicy, POLICY_FILE: 'ops/policy.yml' }, files()],
+  'a secret and a file of it': [{ ...required, INFRA_API_KEY_FILE: '/run/secrets/key' }, files('', { '/run/secrets/key': oldKey })],
+  'an empty file of a secret': [{ ...required, INFRA_API_KEY: '', INFRA_API_KEY_FILE: '/empty' }, files('', { '/empty': '\n' })],
+  'a file of a secret with two words': [{ ...required, INFRA_API_KEY: '', INFRA_API_KEY_FILE: '/bad' }, files('', { '/bad': 'two words' })],
+  'a secret in place of its file': [{ ...required, INFRA_API_KEY: '', INFRA_API_KEY_FILE: 'lk_9f2c1b7e4d' }, files()],
+  'a file that is not there, beside a bad secret': [
+    { ...required, SLACK_SIGNING_SECRET: '', SLACK_SIGNING_SECRET_FILE: '/nowhere', INFRA_API_KEY: 'k' },
+    files(),
+  ],
+}
+
+const saidOf = (start: Start) =>
+  linesFor(...start).join('\n') ||
+  read(...start)
+    .warnings.map((one) => `Warning: ${one}`)
+    .join('\n') ||
+  'nothing'
+
 test('what a valid configuration means, with the documented defaults', async () => {
   const all = {
     ...required,
@@ -80,7 +167,7 @@ test('what a valid configuration means, with the documented defaults', async () 
 })
 
 describe('an invalid configuration', () => {
-  it('reports every missing and every bad variable at once', async () => {
+  it('reports every missing and every bad variable at once, as in configuration-errors.md', async () => {
     const env = {
       SLACK_BOT_TOKEN: 'xoxp-203-113-userusers',
       SLACK_SIGNING_SECRET: 'short',
@@ -125,10 +212,9 @@ describe('an invalid configuration', () => {
     }
     const policy = () => 'rules:\n  - name: API keys\n    approve: nobody\n    changes: key.*\n'
 
-    await expectDocument('configuration-errors.md', 'What a start says that cannot use its variables', [
-      ['nothing set', linesFor({ SLACK_BOT_TOKEN: '', APPROVERS: '  ' }).join('\n')],
+    await expectDocument('configuration-errors.md', 'What a start says of its variables', [
       ['nothing valid', linesFor(env, policy).join('\n')],
-      ['nobody to tell', linesFor({ ...required, WATCH_CHANGES: 'true', KEY_REVIEW: 'true' }).join('\n')],
+      ...Object.entries(starts).map(([what, start]): [string, string] => [what, saidOf(start)]),
     ])
     const ofSecretFiles = secretVariables.map((name) => `${name}_FILE`)
     expect([...Object.keys(env), ...ofSecretFiles].toSorted()).toEqual(variableNames.toSorted())
@@ -155,134 +241,6 @@ describe('an invalid configuration', () => {
     },
   )
 
-  it.each([
-    ['INFRA_API_URL', 'https://ada:pw@api.example.com'],
-    ['INFRA_API_URL', 'https://:pw@api.example.com'],
-    ['INFRA_API_URL', 'https://api.example.com?key=1'],
-    ['INFRA_API_URL', 'ftp://api.example.com'],
-    ['INFRA_API_URL', 'http://127.0.0.1.example.com'],
-    ['REDIS_URL', 'http://redis.example.com'],
-    ['REDIS_URL', 'redis:'],
-    ['REDIS_URL', 'redis://redis.example.com/jobs'],
-    ['REDIS_URL', 'redis.example.com:6379'],
-  ])('rejects as %s the address %s', (name, url) => {
-    expect(withOne(name, url)).toHaveLength(1)
-  })
-
-  describe('of alerts', () => {
-    const on = { ...required, ALERTS_PORT: '9465', ALERTS_TOKEN: `${alertsToken},${newKey}` }
-
-    it('takes a port and several tokens, and is off without a port', () => {
-      expect(read(on).alerts).toMatchObject({ host: '127.0.0.1', port: 9465 })
-      expect(read(on).alerts?.tokens.map((token) => token.reveal())).toEqual([alertsToken, newKey])
-      expect(read({ ...on, ALERTS_PORT: '' }).alerts).toBeUndefined()
-    })
-
-    it('needs a token that nobody can guess', () => {
-      expect(linesFor({ ...on, ALERTS_TOKEN: '' })).toEqual([
-        expect.stringMatching(/^ALERTS_TOKEN is missing: with ALERTS_PORT it must be/),
-      ])
-      expect(linesFor({ ...on, ALERTS_TOKEN: `${alertsToken},${'x'.repeat(31)}` })).toEqual([
-        expect.stringMatching(/^ALERTS_TOKEN must be a token of at least 32 characters/),
-      ])
-    })
-
-    it('warns if one half of it is missing', () => {
-      const policy = () =>
-        `rules: [{name: r, changes: ip.evacuate, request: [alerts], approve: [S0ONCALL01]}]
-alerts: [{name: a, match: {alertname: A}, server: instance, to: standby, channel: C0OPS00001}]`
-      const { APPROVERS: _, ...others } = on
-      const withPolicy = { ...others, POLICY_FILE: 'policy.yml' }
-
-      expect(read(on).warnings).toEqual(['ALERTS_PORT is set, and POLICY_FILE has no alerts, so no alert leads to a request'])
-      expect(read({ ...withPolicy, ALERTS_PORT: '' }, policy).warnings).toEqual([
-        'POLICY_FILE has alerts, and ALERTS_PORT is not set, so none are received',
-      ])
-      expect(read({ ...withPolicy, ALERTS_PORT: '', ROLE: 'worker' }, policy).warnings).toEqual([])
-      expect(read(withPolicy, policy).warnings).toEqual([])
-    })
-  })
-
-  describe('of machines', () => {
-    const { APPROVERS: _, ...others } = required
-    const on = { ...others, POLICY_FILE: 'policy.yml', MACHINES_PORT: '9466', CI_TOKEN: `${oldKey},${newKey}`, BOT_TOKEN: alertsToken }
-    const policy = (first = 'CI_TOKEN', second = 'BOT_TOKEN') => `
-machines: [{name: ci, token: ${first}, channel: C0OPS00001}, {name: bot, token: ${second}, channel: C0OPS00001}]
-rules: [{name: r, request: ['machine:ci', 'machine:bot'], approve: [S0ONCALL01]}]`
-    const files =
-      (yaml: string, secrets: Record<string, string> = {}) =>
-      (path: string) =>
-        secrets[path] ?? yaml
-
-    it('takes the tokens of each machine from the variable that the policy names, or from its file', () => {
-      const tokensOf = ({ machines }: ReturnType<typeof read>) =>
-        [...(machines?.tokens ?? [])].map(([name, tokens]) => [name, ...tokens.map((token) => token.reveal())])
-
-      expect(tokensOf(read(on, files(policy())))).toEqual([
-        ['machine:ci', oldKey, newKey],
-        ['machine:bot', alertsToken],
-      ])
-      const inFile = { ...on, BOT_TOKEN: '', BOT_TOKEN_FILE: '/run/secrets/bot' }
-      expect(tokensOf(read(inFile, files(policy(), { '/run/secrets/bot': `${alertsToken}\n` })))[1]).toEqual(['machine:bot', alertsToken])
-      expect(read({ ...on, MACHINES_PORT: '', CI_TOKEN: '' }, files(policy())).machines).toBeUndefined()
-    })
-
-    it('needs a token of its own for each machine, and no line shows one', () => {
-      const lines = (more: object, ...variables: string[]) => linesFor({ ...on, ...more }, files(policy(...variables)))
-
-      expect(lines({ CI_TOKEN: '' })).toEqual([
-        'CI_TOKEN is missing: it must be a token for the machine ci, of at least 32 characters without spaces, or several, separated by commas',
-      ])
-      expect(lines({ CI_TOKEN: `${oldKey},short` })).toEqual([
-        'CI_TOKEN must be a token for the machine ci, of at least 32 characters without spaces, or several, separated by commas',
-      ])
-      expect(lines({ BOT_TOKEN: newKey })).toEqual(['BOT_TOKEN holds a token that CI_TOKEN holds, too: each machine needs its own'])
-      expect(lines({ ALERTS_PORT: '0', ALERTS_TOKEN: oldKey })).toEqual([
-        'CI_TOKEN holds a token that ALERTS_TOKEN holds, too: each machine needs its own',
-      ])
-      expect(lines({}, 'STATE_KEY', 'ALERTS_TOKEN_FILE')).toEqual([
-        'STATE_KEY is a variable of Lockkeeper: name another one for a machine',
-        'ALERTS_TOKEN_FILE is a variable of Lockkeeper: name another one for a machine',
-      ])
-      expect(lines({ CI_TOKEN_FILE: '/run/secrets/ci' })).toEqual(['CI_TOKEN and CI_TOKEN_FILE are both set: keep one'])
-    })
-
-    it('removes the tokens from the environment, also if the start fails', () => {
-      for (const wrong of [{}, { PORT: 'x' }]) {
-        const env: NodeJS.ProcessEnv = { ...on, ...wrong }
-        try {
-          takeConfig(env, { kinds: changeKinds, bundles, readFile: files(policy()) })
-        } catch (error) {
-          expect(error).toBeInstanceOf(ConfigError)
-        }
-        expect(Object.keys(env)).not.toContain('CI_TOKEN')
-        expect(Object.keys(env)).not.toContain('BOT_TOKEN')
-      }
-    })
-
-    it('warns if one half of it is missing', () => {
-      expect(read({ ...required, MACHINES_PORT: '9466' }).warnings).toEqual([
-        'MACHINES_PORT is set, and POLICY_FILE has no machines, so nobody can use it',
-      ])
-      const off = { ...on, MACHINES_PORT: '' }
-      expect(read(off, files(policy())).warnings).toEqual([
-        'POLICY_FILE has machines, and MACHINES_PORT is not set, so they can request nothing',
-      ])
-      expect(read({ ...off, ROLE: 'worker' }, files(policy())).warnings).toEqual([])
-      expect(read(on, files(policy())).warnings).toEqual([])
-    })
-  })
-
-  it('needs a separate port for each purpose', () => {
-    const alerts = { ALERTS_PORT: '9465', ALERTS_TOKEN: alertsToken }
-    const line = 'PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ'
-
-    for (const same of [{ OPS_PORT: '3000' }, { PORT: '9464' }, { ALERTS_PORT: '3000' }, { ALERTS_PORT: '9464' }])
-      expect(linesFor({ ...required, ...alerts, ...same })).toEqual([line])
-    expect(linesFor({ ...required, PORT: '0', OPS_PORT: '0' })).toEqual([])
-    expect(linesFor({ ...required, OPS_PORT: '3000', SLACK_APP_TOKEN: 'xapp-1-A0LOCKKEEP-99' })).toEqual([])
-  })
-
   it('ends the start with these lines, exit code 1 and no stack trace', async () => {
     const env = { ...systemEnvironment(), SLACK_BOT_TOKEN: 'xoxp-203-113-userusers' }
 
@@ -292,50 +250,38 @@ rules: [{name: r, request: ['machine:ci', 'machine:bot'], approve: [S0ONCALL01]}
   })
 })
 
-const policyText = `
-rules:
-  - name: everything
-    approve: [S0ONCALL01]
-`
+test('alerts have a port and several tokens, and are off without a port', () => {
+  expect(read({ ...required, ...alertsOn }).alerts).toMatchObject({ host: '127.0.0.1', port: 9465 })
+  expect(read({ ...required, ...alertsOn }).alerts?.tokens.map((token) => token.reveal())).toEqual([alertsToken, newKey])
+  expect(read({ ...required, ...alertsOn, ALERTS_PORT: '' }).alerts).toBeUndefined()
+})
+
+test('a machine has the tokens of the variable that the policy names, or of its file', () => {
+  const tokensOf = ({ machines }: ReturnType<typeof read>) =>
+    [...(machines?.tokens ?? [])].map(([name, tokens]) => [name, ...tokens.map((token) => token.reveal())])
+  const inFile = { ...machinesOn, BOT_TOKEN: '', BOT_TOKEN_FILE: '/run/secrets/bot' }
+
+  for (const env of [machinesOn, inFile])
+    expect(tokensOf(read(env, files(ofMachines(), { '/run/secrets/bot': `${alertsToken}\n` })))).toEqual([
+      ['machine:ci', oldKey, newKey],
+      ['machine:bot', alertsToken],
+    ])
+  expect(read({ ...machinesOn, MACHINES_PORT: '', CI_TOKEN: '' }, files(ofMachines())).machines).toBeUndefined()
+})
 
 describe('the policy', () => {
   it('comes from the policy file if there is one, and then needs no APPROVERS', () => {
-    const readPaths: string[] = []
-    const readFile = (path: string) => {
-      readPaths.push(path)
-      return policyText
-    }
+    const { policy, warnings } = read({ ...withPolicy, APPROVAL_TTL: '1h' }, files())
 
-    const config = read({ ...required, APPROVERS: '', POLICY_FILE: 'ops/policy.yml', APPROVAL_TTL: '1h' }, readFile)
-
-    expect({ policy: config.policy }).toEqual(
-      readPolicy(policyText, 'ops/policy.yml', { kinds: changeKinds, bundles, expiresMs: 3_600_000 }),
-    )
-    expect(config.policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
-    expect(config.warnings).toEqual([])
-    expect(readPaths).toEqual(['ops/policy.yml'])
+    expect({ policy }).toEqual(readPolicy(policyText, 'policy.yml', { kinds: changeKinds, bundles, expiresMs: 3_600_000 }))
+    expect(policy.rules).toMatchObject([{ name: 'everything', expiresMs: 3_600_000 }])
+    expect(warnings).toEqual([])
   })
 
-  it('from a file replaces the policy variables, with a warning for each, and these must still be valid', () => {
-    const env = { ...required, POLICY_FILE: 'policy.yml', OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }
+  it('from a file replaces the policy variables', () => {
+    const { policy } = read({ ...withPolicy, OPERATORS: 'U0ADA00001', CHANNELS: 'C0OPS00001', NO_APPROVAL: 'vm.rename' }, files())
 
-    expect(read(env, () => policyText)).toMatchObject({
-      policy: { rules: [{ name: 'everything', channels: undefined, request: undefined }] },
-      warnings: ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'].map(
-        (name) => `${name} has no effect: POLICY_FILE is the whole policy`,
-      ),
-    })
-    expect(linesFor({ ...env, APPROVERS: 'ben' }, () => policyText)).toEqual([expect.stringMatching(/^APPROVERS must be /)])
-  })
-
-  it('in a file that cannot be read reports why', () => {
-    const readFile = () => {
-      throw Object.assign(new Error("EACCES: open '/run/secrets/policy.yml'"), { code: 'EACCES' })
-    }
-
-    expect(linesFor({ ...required, POLICY_FILE: 'ops/policy.yml' }, readFile)).toEqual([
-      'POLICY_FILE "ops/policy.yml" cannot be read (EACCES). Relative paths start at the working directory',
-    ])
+    expect(policy).toMatchObject({ rules: [{ name: 'everything', channels: undefined, request: undefined }] })
   })
 })
 
@@ -360,18 +306,6 @@ describe('the configuration of Redis alone', () => {
 })
 
 describe('secrets', () => {
-  const files: Record<string, string> = {
-    '/run/secrets/key': ' lk_9f2c1b7e4d\n',
-    '/run/secrets/empty': '\n',
-    '/run/secrets/bad': 'two words',
-  }
-  const readFile = (path: string) => {
-    const text = files[path]
-    if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
-    return text
-  }
-  const { INFRA_API_KEY: _, ...withoutKey } = required
-
   it.each(secretVariables)('can come from a file: %s', (name) => {
     const values: Record<string, string> = {
       ...required,
@@ -399,27 +333,6 @@ describe('secrets', () => {
     expect(all.map((each) => each?.reveal()).toSorted()).toEqual(secretVariables.map((each) => values[each]).toSorted())
   })
 
-  it('in files that cannot be used give one line each, without the secret', () => {
-    const lines = [
-      { INFRA_API_KEY: 'lk_9f2c1b7e4d', INFRA_API_KEY_FILE: '/run/secrets/key' },
-      { INFRA_API_KEY_FILE: '/run/secrets/empty' },
-      { INFRA_API_KEY_FILE: '/run/secrets/bad' },
-      { INFRA_API_KEY_FILE: 'lk_9f2c1b7e4d' },
-    ].flatMap((env) => linesFor({ ...withoutKey, ...env }, readFile))
-
-    expect(lines).toMatchInlineSnapshot(`
-      [
-        "INFRA_API_KEY and INFRA_API_KEY_FILE are both set: keep one",
-        "INFRA_API_KEY_FILE names an empty file: write the secret into it",
-        "INFRA_API_KEY must be a key of the account API, in one word",
-        "INFRA_API_KEY_FILE must be a path: the file cannot be read (ENOENT). Relative paths start at the working directory",
-      ]
-    `)
-    expect(
-      linesFor({ ...withoutKey, SLACK_SIGNING_SECRET: '', SLACK_SIGNING_SECRET_FILE: '/nowhere', INFRA_API_KEY: 'k' }, readFile),
-    ).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET_FILE must be /)])
-  })
-
   it('are removed from the environment and print as [redacted]', () => {
     const alerts = { ALERTS_PORT: '9465', ALERTS_TOKEN: alertsToken }
     const env: NodeJS.ProcessEnv = {
@@ -438,10 +351,18 @@ describe('secrets', () => {
     )
   })
 
-  it('are removed even if the configuration is invalid', () => {
+  it('are removed even if the configuration is invalid, and so are those of machines', () => {
     const env: NodeJS.ProcessEnv = { INFRA_API_KEY: 'lk_9f2c1b7e4d' }
-
     expect(() => takeConfig(env, { kinds: changeKinds, bundles })).toThrow(ConfigError)
     expect(env).toEqual({})
+
+    for (const wrong of [{}, { PORT: 'x' }]) {
+      const ofBoth: NodeJS.ProcessEnv = { ...machinesOn, ...wrong }
+      const take = () => takeConfig(ofBoth, { kinds: changeKinds, bundles, readFile: files(ofMachines()) })
+      if ('PORT' in wrong) expect(take).toThrow(ConfigError)
+      else take()
+      expect(Object.keys(ofBoth)).not.toContain('CI_TOKEN')
+      expect(Object.keys(ofBoth)).not.toContain('BOT_TOKEN')
+    }
   })
 })
