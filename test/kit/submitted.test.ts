@@ -12,6 +12,7 @@ import type { Submission } from '../../src/slack/interactions.ts'
 import { readMetadata, writeMetadata } from '../../src/slack/payloads.ts'
 import { mrkdwn, toPlainText } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
+import { expectDocument } from '../messages/documents.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
 const change = { kind: 'ip.move' } as never
@@ -114,74 +115,43 @@ describe('a command without the reason that is required', () => {
 })
 
 const operation = 'elasticIps.get'
+const unreachable = (problem: string, requestSent: 'no' | 'unknown' = 'unknown') =>
+  new ApiUnreachableError({ operation, problem, requestSent })
 
 describe('a request that is refused', () => {
-  const unreachable = (problem: string) => new ApiUnreachableError({ operation, problem, requestSent: 'unknown' })
-  test.each<[string, UserError | Error, string, string?]>([
-    [
-      'a check',
-      new CheckFailed({ code: 'other-site' }, { why: 'It is in another site.' }),
-      'Not requested: it is in another site.',
-      'It is in another site.',
-    ],
-    [
-      'a check that says it',
-      new CheckFailed({ code: 'x' }, { why: 'It is too large, so nothing was requested.' }),
-      'It is too large, so nothing was requested.',
-    ],
-    ['a look-up', new UserError('unknown-name', 'No server <web-2>.'), 'No server <web-2>.'],
-    [
-      'an account API that is away',
-      new ApiUnreachableError({ operation, problem: 'ECONNREFUSED', requestSent: 'no' }),
-      "Not requested: couldn't reach the account API. Try again in a minute, or run the doctor command.",
-    ],
-    [
-      'no answer in time',
-      unreachable('UND_ERR_HEADERS_TIMEOUT'),
-      "Not requested: the account API didn't answer in time. Try again in a minute, or check the account API's status page.",
-    ],
-    [
-      'a lost connection',
-      unreachable('UND_ERR_SOCKET'),
-      "Not requested: the connection to the account API was lost. Try again in a minute, or check the account API's status page.",
-    ],
-    [
-      'an error of the account API',
-      new ApiError({ operation, status: 503, codes: [] }),
-      'Not requested: the account API returned an error (503). Try again in a minute.',
-    ],
-    [
-      'a rejected key',
-      new ApiError({ operation, status: 401, codes: [] }),
-      "Not requested: the account API rejects Lockkeeper's API key (401). Lockkeeper's operators must set a valid INFRA_API_KEY.",
-    ],
-    [
-      'an unexpected answer',
-      new ApiContractError({ operation, status: 200, problem: 'id: expected string' }),
-      "Not requested: the account API returned an unexpected answer. Tell Lockkeeper's operators.",
-    ],
-  ])('by %s says that nothing was requested, once, and why. A form stays open beside it', async (_, error, words, inForm = words) => {
-    const refused = await start({ error })
-      .command()
-      .catch((thrown: unknown) => thrown)
-    const reporting = fakeApp({ errors: { shownToPerson: () => {} } })
-    expect(toPlainText(await reportInWords(reporting, refused, { at: 'command ip move', origin: undefined }))).toBe(words)
+  const refusals: Record<string, Error> = {
+    'A check': new CheckFailed({ code: 'other-site' }, { why: 'It is in another site.' }),
+    'A check that says it': new CheckFailed({ code: 'x' }, { why: 'It is too large, so nothing was requested.' }),
+    'A look-up': new UserError('unknown-name', 'No server <web-2>.'),
+    'An account API that is away': unreachable('ECONNREFUSED', 'no'),
+    'No answer in time': unreachable('UND_ERR_HEADERS_TIMEOUT'),
+    'A lost connection': unreachable('UND_ERR_SOCKET'),
+    'An error of the account API': new ApiError({ operation, status: 503, codes: [] }),
+    'A rejected key': new ApiError({ operation, status: 401, codes: [] }),
+    'An unexpected answer': new ApiContractError({ operation, status: 200, problem: 'id: expected string' }),
+    'A start': new StartRefused(mrkdwn`It isn't a time.`, mrkdwn`Write 22:00.`),
+  }
 
-    const answer = await start({ error }).send()
-    if (answer.is !== 'refused') throw new Error('it was not refused')
-    expect(Object.entries(answer.problems).map(([at, problem]) => [at, toPlainText(problem)])).toEqual([['server', inForm]])
-    expect(JSON.stringify(answer.again(mrkdwn`Not so.`).blocks)).toContain('"initial_value":"web-2"')
+  test('says so once, and why, as in submitted.md. A form stays open beside it', async () => {
+    const reporting = fakeApp({ errors: { shownToPerson: () => {} } })
+    const told = Object.entries(refusals).map(async ([by, error]): Promise<[string, string]> => {
+      const refused = await start({ error })
+        .command()
+        .catch((thrown: unknown) => thrown)
+      const ofCommand = toPlainText(await reportInWords(reporting, refused, { at: 'command ip move', origin: undefined }))
+
+      const answer = await start({ error }).send()
+      if (answer.is !== 'refused') throw new Error('it was not refused')
+      const inForm = Object.entries(answer.problems).map(([at, problem]) => `the form, at ${at}: ${toPlainText(problem)}`)
+      expect(JSON.stringify(answer.again(mrkdwn`Not so.`).blocks)).toContain('"initial_value":"web-2"')
+      return [by, [`the command: ${ofCommand}`, ...inForm].join('\n')]
+    })
+    await expectDocument('submitted.md', 'A request that is refused', await Promise.all(told))
   })
 
   test('for its missing reason has the problem at that field', async () => {
     const error = new ReasonRequired({ rule: 'production' }, { input: {}, facts: {} })
     expect(await start({ error }).send()).toMatchObject({ problems: { reason: { text: 'The rule “production” requires a reason.' } } })
-  })
-
-  test('for its start has the problem at that field, which has the examples', async () => {
-    const { send, command } = start({ error: new StartRefused(mrkdwn`It isn't a time.`, mrkdwn`Write 22:00.`) })
-    expect(await send()).toMatchObject({ problems: { start: { text: "It isn't a time." } } })
-    await expect(command()).rejects.toThrow("Not requested: it isn't a time. Write 22:00.")
   })
 
   test('for no reason that people can act on throws', async () => {

@@ -8,9 +8,11 @@ import {
   type MoveFacts,
   type MoveReads,
   moveDifferences,
+  moveWords,
   needsAssignedServer,
 } from '../../../src/features/moves/move-checks.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../../domain/account-objects.ts'
+import { expectDocument } from '../../messages/documents.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
 const address = '203.0.113.10'
@@ -26,13 +28,77 @@ function refusal(reads: Partial<MoveReads>): string {
     if (error instanceof UserError) return error.message
     throw error
   }
-  return 'not refused'
+  return 'no'
 }
 
 const [one, two] = [{ ...ashburn.onServers }, { ...ashburn.onServers, id: 'loc_n0tTh3S4m31d' }]
 const inFrankfurt = serverFor({ site: frankfurt.onServers })
-const isBgp = "203.0.113.10 is a BGP address: several servers can announce it, so it isn't moved."
-const otherSite = "web-2 is in site FRA, and 203.0.113.10 is in ASH: it can't leave its site."
+
+/** What the account shows of a move that is refused. */
+const refused: Record<string, Partial<MoveReads>> = {
+  'It moves': { elasticIp: elasticIpFor({ status: 'moving', server: { id: ids.web3, hostname: 'web-3' } }) },
+  'It is not active': { elasticIp: elasticIpFor({ status: 'configuring' }) },
+  'It is a BGP address by its id': { elasticIp: elasticIpFor({ id: 'ueip_v9BVDaGvdRm1W' }) },
+  'It is a BGP address by its mode': { elasticIp: elasticIpFor({ mode: 'BGP', status: 'error' }) },
+  'It is there': { elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) },
+  'It is in another project': { target: serverFor({ project: billing }) },
+  'It is in another site by its server': { target: inFrankfurt, assigned: assignedServerFor() },
+  'It is in another site by itself': { target: inFrankfurt, elasticIp: elasticIpFor({ server: undefined }) },
+  'It is in another site of the same name': {
+    elasticIp: elasticIpFor({ site: undefined }),
+    target: serverFor({ site: { ...one, slug: undefined } }),
+    assigned: assignedServerFor({ site: two }),
+  },
+  'It is in another project of the same name': { target: serverFor({ project: { id: billing.id, name: 'Storefront' } }) },
+}
+
+const approved: MoveFacts = check().facts
+const { from, ...rest } = approved
+const hidden: MoveFacts = { ...rest, showsNoServer: true }
+const bare: MoveFacts = { elasticIpId: approved.elasticIpId, to: approved.to }
+
+/** What was read at the approval, and what is read before the write. */
+const changed: Record<string, [before: MoveFacts, now: MoveFacts]> = {
+  'Another server, address and project': [
+    approved,
+    { ...approved, from: { id: ids.web3, name: 'db-1' }, address: '203.0.113.99', project: { id: ids.billing, name: 'Billing' } },
+  ],
+  'A server and a project of equal names': [
+    approved,
+    { ...approved, from: { id: ids.web3, name: 'web-1' }, project: { id: ids.billing, name: 'Storefront' } },
+  ],
+  'A project with the same slug, which the preflight check lists': [
+    approved,
+    { ...approved, project: { id: ids.billing, name: 'Storefront', slug: 'storefront' } },
+  ],
+  'Other names of the same servers, another label of the site, the address with its prefix length': [
+    approved,
+    {
+      ...approved,
+      from: { id: ids.web1, name: 'web-1-renamed' },
+      to: { id: ids.web2, name: 'web-two' },
+      site: 'ASH2',
+      address: '203.0.113.10/32',
+    },
+  ],
+  'The server is shown again: the address is alive': [hidden, approved],
+  'The server is no longer shown': [approved, hidden],
+  'The server was never shown': [hidden, hidden],
+  'Nothing is shown any more': [approved, bare],
+  'Nothing was shown before': [bare, approved],
+}
+
+test('why a move is refused, and why it is void after its approval, is in move.md', async () => {
+  await expectDocument('move.md', 'Why a move is refused, and why it is void', [
+    ...Object.entries(refused).map(([what, reads]): [string, string] => [`Refused? ${what}`, refusal(reads)]),
+    ...Object.entries(changed).map(([what, [before, now]]): [string, string] => [
+      `Void? ${what}`,
+      moveDifferences(before, now)
+        .map((finding) => moveWords(finding).why)
+        .join('\n') || 'no',
+    ]),
+  ])
+})
 
 describe('the preflight check of a move', () => {
   test('passes although ids differ between kinds of objects', () => {
@@ -47,37 +113,6 @@ describe('the preflight check of a move', () => {
       project: { id: 'proj_6059EqYkOQj8p', name: 'Storefront', slug: 'storefront' },
       site: 'ASH',
     })
-  })
-
-  test.each<[string, Partial<MoveReads>, string]>([
-    ['moving', { elasticIp: elasticIpFor({ status: 'moving', server: { id: ids.web3, hostname: 'web-3' } }) }, 'is already moving.'],
-    ['not active', { elasticIp: elasticIpFor({ status: 'configuring' }) }, 'has status configuring, not active.'],
-    ['BGP by its id', { elasticIp: elasticIpFor({ id: 'ueip_v9BVDaGvdRm1W' }) }, isBgp],
-    ['BGP by its mode', { elasticIp: elasticIpFor({ mode: 'BGP', status: 'error' }) }, isBgp],
-    ['there', { elasticIp: elasticIpFor({ server: { id: ids.web2, hostname: 'web-2' } }) }, '203.0.113.10 is already on web-2.'],
-    [
-      'in another project',
-      { target: serverFor({ project: billing }) },
-      "web-2 is in project Billing, and 203.0.113.10 is in Storefront: it can't leave its project.",
-    ],
-    ['in another site by its server', { target: inFrankfurt, assigned: assignedServerFor() }, otherSite],
-    ['in another site by itself', { target: inFrankfurt, elasticIp: elasticIpFor({ server: undefined }) }, otherSite],
-    [
-      'in another site of the same name',
-      {
-        elasticIp: elasticIpFor({ site: undefined }),
-        target: serverFor({ site: { ...one, slug: undefined } }),
-        assigned: assignedServerFor({ site: two }),
-      },
-      "web-2 is in site “Ashburn 74 (loc_87vRENkgNdPyk)”, and 203.0.113.10 is in “Ashburn 74 (loc_n0tTh3S4m31d)”: it can't leave its site.",
-    ],
-    [
-      'in another project of the same name',
-      { target: serverFor({ project: { id: billing.id, name: 'Storefront' } }) },
-      "web-2 is in project “Storefront (proj_R82A9jVb5Lq0d)”, and 203.0.113.10 is in “Storefront (proj_6059EqYkOQj8p)”: it can't leave its project.",
-    ],
-  ])('refuses an address that is %s', (_, reads, words) => {
-    expect(refusal(reads)).toContain(words)
   })
 
   test('uses the site of the assigned server if the address shows another site than the target', () => {
@@ -127,67 +162,11 @@ describe('the preflight check of a move', () => {
   })
 })
 
-describe('a difference since the approval', () => {
-  const approved: MoveFacts = check().facts
-  const { from, ...rest } = approved
-  const hidden: MoveFacts = { ...rest, showsNoServer: true }
-  const bare: MoveFacts = { elasticIpId: approved.elasticIpId, to: approved.to }
-  const sameNames = { from: { id: ids.web3, name: 'web-1' }, project: { id: ids.billing, name: 'Storefront' } }
+test('the old server is kept of an address that shows none any more', () => {
+  const now = check({ elasticIp: elasticIpFor({ server: undefined }) }).facts
 
-  test.each<[string, MoveFacts, MoveFacts, object[]]>([
-    [
-      'another server, address or project',
-      approved,
-      { ...approved, from: { id: ids.web3, name: 'db-1' }, address: '203.0.113.99', project: { id: ids.billing, name: 'Billing' } },
-      [
-        { code: 'server-changed', address: '203.0.113.99', now: 'db-1' },
-        { code: 'address-changed', before: address, now: '203.0.113.99' },
-        { code: 'project-changed', before: 'Storefront', now: 'Billing' },
-      ],
-    ],
-    [
-      'another id of an equal name, and says it',
-      approved,
-      { ...approved, ...sameNames },
-      [
-        { code: 'server-changed', address, now: 'web-1 (sv_bT90rYxPqJ6Uh)' },
-        { code: 'project-changed', before: 'Storefront (proj_6059EqYkOQj8p)', now: 'Storefront (proj_R82A9jVb5Lq0d)' },
-      ],
-    ],
-    [
-      'no other id of a project with the same slug, which the preflight check lists',
-      approved,
-      { ...approved, project: { id: ids.billing, name: 'Storefront', slug: 'storefront' } },
-      [],
-    ],
-    [
-      'no other name, site label, or address written with its prefix length',
-      approved,
-      {
-        ...approved,
-        from: { id: ids.web1, name: 'web-1-renamed' },
-        to: { id: ids.web2, name: 'web-two' },
-        site: 'ASH2',
-        address: '203.0.113.10/32',
-      },
-      [],
-    ],
-    ['a server that is shown again: the address is alive', hidden, approved, [{ code: 'server-shown', address, now: 'web-1' }]],
-    ['no server that is no longer shown', approved, hidden, []],
-    ['no server that was never shown', hidden, hidden, []],
-    ['no member that is no longer shown', approved, bare, []],
-    ['no member that was not shown', bare, approved, []],
-  ])('is %s', (_, before, now, differences) => {
-    expect(moveDifferences(before, now)).toEqual(differences)
-  })
-
-  test('keeps the old server of an address that shows none any more', () => {
-    const now = check({ elasticIp: elasticIpFor({ server: undefined }) }).facts
-    const complete = completeMove(approved, now)
-
-    expect(complete).toMatchObject({ from, showsNoServer: true })
-    expect(completeMove(now, approved)).toEqual(approved)
-  })
+  expect(completeMove(approved, now)).toMatchObject({ from, showsNoServer: true })
+  expect(completeMove(now, approved)).toEqual(approved)
 })
 
 const isOff = (status: string) => [{ code: 'assigned-to-server-not-on', server: 'web-2', status }]
