@@ -18,8 +18,10 @@ import { catalog } from '../../given/catalog.ts'
 import { startJobs } from '../../given/jobs.ts'
 import { newRequestFor } from '../../given/request.ts'
 import { secretsOf, signatures, signedBy } from '../../given/signatures.ts'
+import { expectDocument } from '../../messages/documents.ts'
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000]
+const [first, second] = ['a-key-for-tests-of-32-characters', 'the-next-key-for-tests-32-chars-']
 const name = 'ci-deploy [U0ADA00001 1f2e3d4c5b6a]'
 const request = { id: `1f2e3d4c5b6a${'7'.repeat(20)}`, origin: { userId: 'U0ADA00001', channelId: 'C0OPS00001' }, cardTs: '1000.1' }
 const own: ApiKey = { id: 'tok_own', name: 'lockkeeper', tokenLastSlice: 'owner' }
@@ -96,7 +98,7 @@ function startKeys() {
   }
 
   /** A process. All share the Redis, the account and the clock. */
-  function startProcess(stateKeys = 'a-key-for-tests-of-32-characters') {
+  function startProcess(stateKeys = first) {
     const log = ({ code }: { code?: unknown }) => void jobs.said.push(String(code))
     return jobs.appWith({
       recordKeyring: createKeyring(secretsOf(stateKeys), { purpose: 'records', prefix: 'lockkeeper' }),
@@ -164,6 +166,9 @@ function startKeys() {
   }
 }
 
+type Keys = ReturnType<typeof startKeys>
+type App = Keys['app']
+
 /** A list that does not change with the account. */
 async function copied(list: () => Promise<List<ApiKey>>): Promise<List<ApiKey>> {
   const read = await list()
@@ -171,6 +176,65 @@ async function copied(list: () => Promise<List<ApiKey>>): Promise<List<ApiKey>> 
 }
 
 const unreachable = (operation: string) => new ApiUnreachableError({ operation, requestSent: 'unknown', problem: 'ECONNRESET' })
+
+const msOf = (text: string) => Number.parseInt(text, 10) * ({ m: minute, h: hour, d: day }[text.at(-1) ?? ''] ?? 0)
+
+/**
+ * A key that lasts so long, and what happens then. `2h` passes. `delete!` fails and `delete~` loses its answer, `list%` finds no room under
+ * the limit of the account. `redis+91d` is a clock that is wrong. At `turn` a process works, `turn(next)` with another STATE_KEY.
+ */
+const stories: [what: string, lasts: string, then: string][] = [
+  ['The deletion fails, and is tried until the list shows the key no longer', '1h', '61m delete! turn list! turn delete~ turn turn'],
+  ['The limit of reads is used up', '1h', '61m list% turn list% turn turn'],
+  ['The limit of writes is used up', '1h', '61m delete% turn delete% turn turn'],
+  ['All turns of the minute are taken', '1h', '61m turn(busy) turn'],
+  ['It fails for an hour, of which the operators are told', '1h', '61m delete! turn 1h delete! turn 5m turn'],
+  ['The clock of Redis is wrong', '90d', 'redis+91d turn'],
+  ['The clock of the process is wrong', '90d', 'process+91d turn'],
+  ['Redis lost the record: what the names say is for people', '30d', 'redis-lost 31d turn'],
+  ['The bot was away for a month: it tells only what is still true', '30d', '29d 1h turn 30d turn'],
+  ['The next STATE_KEY alone', '1h', '2h turn(next)'],
+  ['The next STATE_KEY, after a process with both', '90d', 'turn(both) 91d turn(next)'],
+]
+
+/** Returns after each turn whether the key is there and how often people were told, and what was logged. */
+async function tell(lasts: string, then: string): Promise<string> {
+  const keys = startKeys()
+  await keys.create(msOf(lasts))
+  const processes = {
+    'turn(next)': () => keys.startProcess(second),
+    'turn(both)': () => keys.startProcess(`${second},${first}`),
+    'turn(busy)': () => {
+      const busy = keys.startProcess()
+      return Object.assign(busy, { budget: { ...busy.budget, takeWrite: async () => 9_000 } })
+    },
+    turn: () => keys.app,
+  }
+  const said: string[] = []
+  for (const step of then.split(' ')) {
+    const [, operation = '', sign = ''] = /^(list|delete)([!~%])$/.exec(step) ?? []
+    const [clock = '', by = ''] = step.split('+')
+    const kind = operation === 'list' ? 'read' : 'write'
+    if (sign === '%')
+      keys.faults.push({ on: operation, error: new AccountLimitError({ operation, kind, waitMs: 9_000, perMinute: 20, answered: false }) })
+    else if (operation) keys.faults.push({ on: operation, error: unreachable(`apiKeys.${operation}`), after: sign === '~' })
+    else if (step === 'redis-lost') await keys.redis.del(keys.keys.keyEnds)
+    else if (by) {
+      keys.clock[clock === 'redis' ? 'ahead' : 'ofProcess'] += msOf(by)
+      await keys.redis.del(keys.keys.repeated('list-of-keys'))
+    } else if (step.startsWith('turn')) {
+      await keys.tend(processes[step as keyof typeof processes]())
+      said.push(`${keys.ids().length > 0 ? 'kept' : 'gone'}${keys.posts.length > 0 ? `, told ${keys.posts.length}` : ''}`)
+    } else await keys.letPass(msOf(step))
+  }
+  return [said.join(' | '), ...new Set(keys.said)].join('\n')
+}
+
+test('what becomes of a key, turn by turn, is in ends.md', async () => {
+  const told: [string, string][] = []
+  for (const [what, lasts, then] of stories) told.push([what, `${lasts}: ${then}\n${await tell(lasts, then)}`])
+  await expectDocument('ends.md', 'What becomes of a key that ends, after each turn', told)
+})
 
 describe('a key that ends', () => {
   test('is called for 7 days and 1 day before, and deleted at its end, each told once in its thread', async () => {
@@ -184,20 +248,13 @@ describe('a key that ends', () => {
     }
 
     expect(keys.ids()).toEqual([])
-    expect(keys.posts.map(({ place, text }) => [place, text.replace(/<!date[^>]*>/g, 'DATE')])).toEqual([
-      [
-        'C0OPS00001 1000.1',
-        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
-      ],
-      [
-        'C0OPS00001 1000.1',
-        ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.',
-      ],
-      [
-        'C0OPS00001 1000.1',
-        ':no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
-      ],
+    const call = ':hourglass: <@U0ADA00001>, API key *ci-deploy* (token ends in `new1`) ends DATE. Its token stops working then.'
+    expect(keys.posts.map(({ text }) => text.replace(/<!date[^>]*>/g, 'DATE'))).toEqual([
+      call,
+      call,
+      ':no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. cc <@U0ADA00001>',
     ])
+    expect(new Set(keys.posts.map(({ place }) => place))).toEqual(new Set(['C0OPS00001 1000.1']))
     expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])
     expect(await keys.acts()).toEqual(['call-for-key-end', 'call-for-key-end', 'end-key'])
     expect(await keys.ends()).toEqual([])
@@ -219,57 +276,6 @@ describe('a key that ends', () => {
     const other = keys.startProcess()
     await Promise.all([keys.tend(), keys.tend(other), keys.tend(), keys.tend(other)])
 
-    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
-  })
-
-  test('is deleted again until the list no longer shows it, if the answer is lost or the account is away', async () => {
-    const keys = startKeys()
-    await keys.create(hour)
-    await keys.letPass(hour + minute)
-    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
-    await keys.tend()
-    keys.faults.push({ on: 'list', error: unreachable('apiKeys.list') })
-    await keys.tend()
-    expect([keys.ids(), keys.posts]).toEqual([['tok_1'], []])
-    keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete'), after: true })
-    await keys.tend()
-    expect([keys.ids(), keys.posts]).toEqual([[], []])
-
-    await keys.tend()
-    expect(keys.posts).toHaveLength(1)
-    expect(keys.said).not.toContain('key-end-overdue')
-  })
-
-  test.each(['list', 'delete'])('waits quietly for room under the limit of the account, and ends then: %s', async (on) => {
-    const keys = startKeys()
-    await keys.create(hour)
-    await keys.letPass(hour + minute)
-    const full = new AccountLimitError({
-      operation: on,
-      kind: on === 'list' ? 'read' : 'write',
-      waitMs: 9_000,
-      perMinute: 20,
-      answered: false,
-    })
-    keys.faults.push({ on, error: full }, { on, error: full })
-    await keys.tend()
-    await keys.tend()
-    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
-    await keys.tend()
-    expect([keys.ids(), keys.posts.length, keys.said]).toEqual([[], 1, []])
-  })
-
-  test('is told to the operators after an hour of failing, and is tried on', async () => {
-    const keys = startKeys()
-    await keys.create(hour)
-    for (const ms of [hour + minute, hour]) {
-      await keys.letPass(ms)
-      keys.faults.push({ on: 'delete', error: unreachable('apiKeys.delete') })
-      await keys.tend()
-    }
-    expect(keys.said).toContain('key-end-overdue')
-    await keys.letPass(5 * minute)
-    await keys.tend()
     expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
   })
 
@@ -321,29 +327,8 @@ describe('a key that ends', () => {
   })
 })
 
-describe('a Redis that lost its data', () => {
-  test('ends no key: what the names say is for people', async () => {
-    const keys = startKeys()
-    const { key } = await keys.create(30 * day)
-    await keys.redis.del(keys.keys.keyEnds)
-    await keys.letPass(31 * day)
-    await keys.tend()
-    expect([keys.ids(), await keys.ends(), keys.posts]).toEqual([[key.id], [], []])
-    expect(parseKeyName(key.name)?.end).toBeLessThan(Date.now())
-  })
-
-  test('or a bot that was away for a month, tells only what is still true', async () => {
-    const keys = startKeys()
-    await keys.create(30 * day)
-    await keys.letPass(29 * day + hour)
-    await keys.tend()
-    expect(keys.posts).toHaveLength(1)
-    await keys.letPass(30 * day)
-    await keys.tend()
-    expect([keys.ids(), keys.posts.length]).toEqual([[], 2])
-  })
-
-  test('or that went back to last week, does not tell again what Slack has', async () => {
+describe('a Redis that lost data', () => {
+  test('and went back to last week, does not tell again what Slack has', async () => {
     const keys = startKeys()
     await keys.create(30 * day)
     await keys.tend()
@@ -360,7 +345,7 @@ describe('a Redis that lost its data', () => {
     expect([keys.posts.length, await keys.ends()]).toEqual([1, []])
   })
 
-  test('lets a name that was copied to another key end only the key that Lockkeeper made', async () => {
+  test('and a name that was copied to another key, end only the key that Lockkeeper made', async () => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
     keys.put({ ...key, id: 'tok_copy', tokenLastSlice: 'copy1' })
@@ -369,7 +354,7 @@ describe('a Redis that lost its data', () => {
     expect(keys.ids()).toEqual(['tok_copy'])
   })
 
-  test('or that somebody wrote to, ends nothing, and operators are told', async () => {
+  test('that somebody wrote to ends nothing, and operators are told', async () => {
     const keys = startKeys()
     await keys.create(30 * day)
     keys.put({ id: 'tok_theirs', name: 'theirs', tokenLastSlice: 'their' })
@@ -395,65 +380,49 @@ test('the owner of a key that was extended while the clock of Redis was ahead is
 })
 
 describe('right before its deletion', () => {
-  test('a key is judged again: it was extended while the list was read', async () => {
-    const keys = startKeys()
-    const { key } = await keys.create(hour)
-    await keys.letPass(hour + minute)
-    const { list } = keys.apiKeys
-    keys.apiKeys.list = async () => {
-      keys.apiKeys.list = list
-      const found = await copied(list)
-      await keys.extend(key.id, 30 * day)
-      return found
-    }
-    await keys.tend()
-    await keys.tend()
-    expect([keys.ids(), keys.posts, await keys.ends()]).toMatchObject([[key.id], [], [{ keyId: key.id }]])
-  })
-
-  test('a key is judged again after the wait for a turn: it was extended meanwhile', async () => {
+  test.each<[when: string, meddle: (keys: Keys, app: App, extend: () => Promise<unknown>) => void]>([
+    [
+      'while the list is read',
+      ({ apiKeys }, _, extend) => {
+        const { list } = apiKeys
+        apiKeys.list = async () => {
+          apiKeys.list = list
+          const found = await copied(list)
+          await extend()
+          return found
+        }
+      },
+    ],
+    [
+      'in the wait for a turn',
+      (_, app, extend) => Object.assign(app, { budget: { ...app.budget, takeWrite: async () => Number(!(await extend())) } }),
+    ],
+    [
+      'between the looks at its requests and at its record',
+      ({ apiKeys, store }, app, extend) => {
+        const { list } = apiKeys
+        apiKeys.list = () => copied(list)
+        let looks = 0
+        const othersFor: typeof app.store.othersFor = async (request) => {
+          looks += 1
+          // The first look is before the wait for a turn.
+          if (looks === 2) await extend()
+          return store.othersFor(request)
+        }
+        Object.assign(app, { store: { ...app.store, othersFor } })
+      },
+    ],
+  ])('a key is judged again, and kept if it is extended %s', async (_, meddle) => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
     await keys.letPass(hour + minute)
     const app = keys.startProcess()
-    const takeWrite = async () => {
-      await keys.extend(key.id, 30 * day)
-      return 0
-    }
-    Object.assign(app, { budget: { ...app.budget, takeWrite } })
+    const extended = vi.fn(() => keys.extend(key.id, 30 * day))
+    meddle(keys, app, extended)
     await keys.tend(app)
-    expect([keys.ids(), keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], []])
-  })
-
-  test('a key is kept whose extension ends between the looks at its requests and at its record', async () => {
-    const keys = startKeys()
-    const { key } = await keys.create(hour)
-    await keys.letPass(hour + minute)
-    const app = keys.startProcess()
-    const { list } = keys.apiKeys
-    keys.apiKeys.list = () => copied(list)
-    let looks = 0
-    const othersFor: typeof app.store.othersFor = async (request) => {
-      looks += 1
-      // The first look is before the wait for a turn.
-      if (looks === 2) await keys.extend(key.id, 30 * day)
-      return keys.store.othersFor(request)
-    }
-    Object.assign(app, { store: { ...app.store, othersFor } })
-    await keys.tend(app)
-    expect([looks, keys.ids(), keys.posts]).toEqual([2, [key.id], []])
-  })
-
-  test('no deletion waits for a turn, and it is tried again', async () => {
-    const keys = startKeys()
-    await keys.create(hour)
-    await keys.letPass(hour + minute)
-    const busy = keys.startProcess()
-    Object.assign(busy, { budget: { ...busy.budget, takeWrite: async () => 9_000 } })
-    await keys.tend(busy)
-    expect([keys.ids(), keys.posts, keys.said]).toEqual([['tok_1'], [], []])
-    await keys.tend()
-    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+    expect(extended).toHaveBeenCalledOnce()
+    expect([keys.ids(), keys.posts, keys.calls.filter((call) => call.startsWith('delete'))]).toEqual([[key.id], [], []])
+    expect(await keys.ends()).toMatchObject([{ keyId: key.id }])
   })
 
   test('a call that waits for Slack is not made for an end that the key no longer has', async () => {
@@ -468,66 +437,36 @@ describe('right before its deletion', () => {
     expect(keys.posts).toEqual([])
   })
 
-  test.each([
-    ['only the clock of Redis', { ahead: 91 * day }],
-    ['only the clock of this process', { ofProcess: 91 * day }],
-  ])('%s says that it is over: it stays, and nobody is called', async (_, wrong) => {
-    const keys = startKeys()
-    const { key } = await keys.create(90 * day)
-    Object.assign(keys.clock, wrong)
-    await keys.redis.del(keys.keys.repeated('list-of-keys'))
-    await keys.tend()
-    expect([keys.ids(), keys.posts, keys.said]).toEqual([[key.id], [], []])
-  })
+  const newer = createKeyring(secretsOf(second), { purpose: 'requests', prefix: 'lockkeeper' })
 
-  test.each(['approved', 'starting'] as const)('a request for a later end keeps it for a day: %s', async (state) => {
+  test.each<[what: string, keeps: boolean, request: (keys: Keys, keyId: string, end: number) => Promise<unknown>]>([
+    ['that is approved', true, (keys, id, end) => keys.requestExtension(id, end + 30 * day, 'approved')],
+    ['that is being sent', true, (keys, id, end) => keys.requestExtension(id, end + 30 * day, 'starting')],
+    [
+      'that another process signed with a newer STATE_KEY',
+      true,
+      (keys, id, end) => keys.requestExtension(id, end + 30 * day, 'approved', createRequestSignatures(newer)),
+    ],
+    ['that is not approved', false, (keys, id, end) => keys.requestExtension(id, end + 30 * day, 'waiting')],
+    ['that does not make it later', false, (keys, id, end) => keys.requestExtension(id, end, 'approved')],
+    [
+      'that somebody wrote into Redis',
+      false,
+      async (keys, keyId, end) => {
+        const id = await keys.requestExtension(keyId, end, 'approved')
+        await keys.redis.hset(keys.keys.record(id), 'input', JSON.stringify({ keyId, endsAt: end + 30 * day }))
+      },
+    ],
+  ])('a request for a later end %s keeps it for a day: %s', async (_, keeps, request) => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
     const [{ end } = { end: 0 }] = await keys.ends()
-    await keys.requestExtension(key.id, end + 30 * day, state)
+    await request(keys, key.id, end)
     for (const ms of [2 * hour, 22 * hour]) {
       await keys.letPass(ms)
       await keys.tend()
+      expect(keys.ids()).toEqual(keeps ? [key.id] : [])
     }
-    expect([keys.ids(), keys.said]).toEqual([[key.id], []])
-    await keys.letPass(2 * hour)
-    await keys.tend()
-    expect(keys.ids()).toEqual([])
-  })
-
-  test.each([
-    ['is not approved', 'waiting', 30 * day],
-    ['does not make it later', 'approved', 0],
-  ] as const)('a request that %s does not keep it', async (_, state, later) => {
-    const keys = startKeys()
-    const { key } = await keys.create(hour)
-    const [{ end } = { end: 0 }] = await keys.ends()
-    await keys.requestExtension(key.id, end + later, state)
-    await keys.letPass(2 * hour)
-    await keys.tend()
-    expect(keys.ids()).toEqual([])
-  })
-
-  test('a request that another process signed with a newer STATE_KEY keeps it', async () => {
-    const keys = startKeys()
-    const { key } = await keys.create(hour)
-    const [{ end } = { end: 0 }] = await keys.ends()
-    const newer = createKeyring(secretsOf('the-next-key-for-tests-32-chars-'), { purpose: 'requests', prefix: 'lockkeeper' })
-    await keys.requestExtension(key.id, end + 30 * day, 'approved', createRequestSignatures(newer))
-    await keys.letPass(2 * hour)
-    await keys.tend()
-    expect(keys.ids()).toEqual([key.id])
-    await keys.letPass(day)
-    await keys.tend()
-    expect(keys.ids()).toEqual([])
-  })
-
-  test('a request that somebody wrote into Redis does not keep it', async () => {
-    const keys = startKeys()
-    const { key } = await keys.create(hour)
-    const [{ end } = { end: 0 }] = await keys.ends()
-    const id = await keys.requestExtension(key.id, end, 'approved')
-    await keys.redis.hset(keys.keys.record(id), 'input', JSON.stringify({ keyId: key.id, endsAt: end + 30 * day }))
     await keys.letPass(2 * hour)
     await keys.tend()
     expect(keys.ids()).toEqual([])
@@ -645,7 +584,7 @@ describe('a record from before a later end', () => {
 
 /** A rotation of Ada that is done, and keeps the old key for `ms`. Returns what waits for it. */
 async function rotatedBeside(
-  { app, store, redis, keys: names }: ReturnType<typeof startKeys>,
+  { app, store, redis, keys: names }: Keys,
   old: KeyEnd,
   ms: number,
   replaces: KeyEnd['replaces'] = { end: old.end, since: old.since },
@@ -664,27 +603,6 @@ async function rotatedBeside(
 }
 
 describe('another STATE_KEY', () => {
-  const [first, second] = ['a-key-for-tests-of-32-characters', 'the-next-key-for-tests-32-chars-']
-
-  test('alone ends nothing, and operators are told', async () => {
-    const keys = startKeys()
-    await keys.create(hour)
-    await keys.letPass(2 * hour)
-    await keys.tend(keys.startProcess(second))
-    expect([keys.ids(), keys.said]).toEqual([['tok_1'], ['key-end-untrusted']])
-  })
-
-  test('that comes first signs the ends again, so that the older one can be removed', async () => {
-    const keys = startKeys()
-    await keys.create(90 * day)
-    await keys.tend(keys.startProcess(`${second},${first}`))
-    const later = keys.startProcess(second)
-    expect([...(await readEnds(later)).ends.keys()]).toEqual(['tok_1'])
-    await keys.letPass(91 * day)
-    await keys.tend(later)
-    expect([keys.ids(), keys.said]).toEqual([[], []])
-  })
-
   test('leaves a rotation whose request it cannot verify to those who can', async () => {
     const keys = startKeys()
     await keys.create(10 * day)

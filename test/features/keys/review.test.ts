@@ -86,16 +86,3 @@ test('a list that cannot be read is read again, and without a key that needs att
   await review()
   expect([texts.length, world.reads.length]).toEqual([1, 4])
 })
-
-test('keys that should have ended come first, whose record Redis has lost', async () => {
-  const lost = apiKey('ak_lost', 'ci [U0ADA00001 abcdef012345 until 2026-03-04T10:00Z]', {
-    createdAt: created(2 * day),
-    lastUsedAt: created(day),
-  })
-  const { review, world, texts, messages, store } = startReview([old, fine, lost])
-  await review()
-  world.aheadMs += untilMonday(await store.now()) + minute
-  await review()
-  expect(texts[0]).toMatch(/2 API keys need attention\.\*\nci: should have ended on 4 Mar.*\nci-deploy: /)
-  expect(JSON.stringify(messages[0])).toMatch(/Request to revoke.*ak_lost/)
-})
