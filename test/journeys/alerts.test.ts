@@ -18,58 +18,18 @@ describe('a firing alert', () => {
       /^🚨 web-1:9100 is down \(NodeDown.*\)\. Evacuate .* → .*\?\nAlertmanager needs approval from <!subteam\^S0ONCALL01>/,
     )
     expect(card.text).toContain('Alert NodeDown, <http://prometheus.example.com:9090/graph?g0.expr=up+%3D%3D+0&amp;g0.tab=1|open it>')
+    expect(JSON.stringify(card.blocks)).not.toContain('Withdraw')
+    await world.ben.command('/infra pending', { channel: ops })
+    expect((await untilShown(world.slack, people.ben, /Alertmanager/)).text).not.toMatch(/`alerts`|@alerts/)
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/^<@U0BEN00001> :large_green_circle: \*Done\.\*/)
     expect((await untilCard(world.slack, /\*Done\*/)).text).toContain('Alertmanager, approved by <@U0BEN00001>')
+    await world.ben.command('/infra audit', { channel: ops })
+    await untilShown(world.slack, people.ben, /Done.*Alertmanager/s)
     // The alert still fires, and nothing more follows.
     expect(await world.send([alert()])).toBe(200)
     expect(botMessages(world)).toHaveLength(1)
     expect(moves(world)).toHaveLength(1)
-  })
-
-  test('is shown as a machine everywhere, and only people decide', async () => {
-    const world = await startAlertWorld()
-    await world.send([alert()])
-    const card = await untilProposed(world)
-
-    expect(JSON.stringify(card.blocks)).not.toContain('Withdraw')
-    await world.ben.command('/infra pending', { channel: ops })
-    const pending = await untilShown(world.slack, people.ben, /Alertmanager/)
-    expect(pending.text).not.toMatch(/`alerts`|@alerts/)
-    await world.ben.click(card, 'Reject')
-    await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
-    await world.ben.fill(undefined, { reason: 'Maintenance' })
-    await world.ben.submit()
-    const report = await untilReport(world.slack, card.ts, /Rejected/)
-
-    expect(report.text).toMatch(/^:no_entry: \*Rejected\* by <https:[^|]+\/team\/U0BEN00001\|@ben>/)
-    await world.ben.command('/infra audit', { channel: ops })
-    const audit = await untilShown(world.slack, people.ben, /Rejected/)
-    expect(audit.text).toContain('Alertmanager')
-    // Decided, so a repeat is a duplicate.
-    expect(await world.send([alert()])).toBe(200)
-    expect(botMessages(world)).toHaveLength(1)
-  })
-
-  test('of several servers at once is a request for each, beside one message with what was not requested and why', async () => {
-    const world = await startAlertWorld()
-    const names = ['web-1', 'bastion-1', 'edge-fra-1', 'rack-1', 'legacy-cart-1']
-
-    expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
-
-    await untilProposed(world)
-    await untilProposed(world, 'edge-fra-1')
-    expect(botMessages(world)).toHaveLength(3)
-    const list = botMessages(world).find(({ text }) => text.includes('3 alerts'))
-    expect(list?.text.split('\n')).toEqual([
-      ':warning: *3 alerts:* bastion-1, rack-1, legacy-cart-1. Nothing was requested. <!subteam^S0ONCALL01>, evacuate by hand: `/infra evacuate`.',
-      expect.stringContaining('bastion-1: 2 servers are called bastion-1: `sv_EaM5oYZ6l5IkE`, `sv_TdUHSrpSUuqyT`.'),
-      expect.stringContaining('rack-1: The account shows no server rack-1.'),
-      expect.stringContaining('legacy-cart-1: The account shows no Elastic IPs on legacy-cart-1.'),
-    ])
-    // A repeat while they fire is listed no second time.
-    expect(await world.send(names.map((instance) => alert({ instance })))).toBe(200)
-    expect(botMessages(world)).toHaveLength(3)
   })
 
   test('whose summary has no match of the pattern that the rule requires leads to no request, and the channel reads why', async () => {
@@ -132,19 +92,22 @@ describe('addresses that another request has locked', () => {
     expect(moves(world)).toHaveLength(1)
   })
 
-  test('or a server that another request has, lead to a message that calls the approvers, and to a request once they are free', async () => {
+  test('or a server that another request has, lead to a message that says when that starts, and to a request once they are free', async () => {
     const world = await startAlertWorld()
-    await world.ada.command('/infra ip move 203.0.113.10 web-3', { channel: ops })
+    await world.ada.command('/infra ip move 203.0.113.10 web-3 in 3h', { channel: ops })
     const locking = await untilCard(world.slack, /203\.0\.113\.10/)
-    await world.ada.command('/infra evacuate edge-ash-1 web-3 because of a new disk', { channel: ops })
-    await untilCard(world.slack, /Evacuate edge-ash-1/)
+    await world.ada.command('/infra evacuate edge-ash-1 web-3 in 2h because of a new disk', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /Evacuate edge-ash-1/), 'Approve')
+    await untilCard(world.slack, /Approved\.\* Starts <!date/)
 
     expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
 
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
     expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. <!subteam\^S0ONCALL01>/)
-    expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>/)
-    expect(message.text).toMatch(/edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”/)
+    expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
+    expect(message.text).toMatch(
+      /edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”, requested by <@U0ADA00001>, and starts <!date/,
+    )
     await world.ben.click(message, 'Evacuate edge-ash-1…')
     const form = await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
     expect(JSON.stringify(form)).toContain('edge-ash-1')
@@ -160,39 +123,6 @@ describe('addresses that another request has locked', () => {
   })
 })
 
-test('a scheduled evacuation or move keeps its addresses from an alert, and people are told who withdraws it and when it starts', async () => {
-  const world = await startAlertWorld()
-  await world.ada.command('/infra evacuate edge-ash-1 web-3 in 2h because of a new disk', { channel: ops })
-  const evacuation = await untilCard(world.slack, /Evacuate edge-ash-1/)
-  await world.ada.command('/infra ip move 203.0.113.10 web-3 in 3h', { channel: ops })
-  await untilCard(world.slack, /203\.0\.113\.10/)
-  await world.ben.click(evacuation, 'Approve')
-  await untilCard(world.slack, /Approved\.\* Starts <!date/)
-
-  expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
-
-  const listed = () => botMessages(world).find(({ text }) => text.includes('2 alerts'))
-  const message = await world.slack.until(listed, { what: 'the message' })
-  expect(message.text).toMatch(/Nothing was requested\. <!subteam\^S0ONCALL01>/)
-  expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
-  expect(message.text).toMatch(/edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
-
-  await world.ben.click(evacuation, 'Withdraw')
-  await untilCard(world.slack, /\*Withdrawn\*/)
-  expect(await world.send([alert({ instance: 'edge-ash-1' })])).toBe(200)
-  await untilProposed(world, 'edge-ash-1')
-})
-
-test('an alert about the target is something to check first', async () => {
-  const world = await startAlertWorld()
-
-  expect(await world.send([alert(), alert({ instance: 'web-2' }, { startsAt: '2026-11-22T02:58:00Z' })])).toBe(200)
-
-  const card = await untilProposed(world)
-  expect(card.text).toMatch(/Check first\*\n• {2}An alert about the target web-2 has been firing since <!date\^1795316280\^/)
-  expect(botMessages(world).map(({ text }) => text)).toContainEqual(expect.stringContaining('web-2 is its own target in the policy'))
-})
-
 test('an alert about the target that comes after the request is added to its message, once', async () => {
   const world = await startAlertWorld()
   await world.send([alert()])
@@ -204,20 +134,6 @@ test('an alert about the target that comes after the request is added to its mes
 
   await expect.poll(shown).toContain('•  An alert about the target web-2 has been firing since')
   expect(shown().match(/An alert about the target/g)).toHaveLength(1)
-})
-
-test('a server that flaps is requested again without a mention', async () => {
-  const world = await startAlertWorld()
-  for (const minute of ['00', '10', '20']) {
-    const firing = alert({}, { startsAt: `2026-11-22T03:${minute}:00Z` })
-    await world.send([firing])
-    await expect.poll(() => botMessages(world).filter(({ text }) => text.includes('needs approval')).length).toBe(1)
-    if (minute !== '20') await world.send([{ ...resolved(firing), endsAt: `2026-11-22T03:${minute}:30Z` }])
-  }
-
-  const card = botMessages(world).find(({ text }) => text.includes('needs approval'))
-  expect(card?.text).toContain('needs approval from @oncall')
-  expect(JSON.stringify(card)).not.toContain('S0ONCALL01')
 })
 
 describe('a resolved alert', () => {

@@ -167,6 +167,16 @@ test('a delivery is taken while somebody without a token holds more connections 
   expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(99)
 })
 
+test('a stop makes the delivery hurry', async () => {
+  const hurried: Take = (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('later'), { once: true }))
+  const { send, stop, taken } = await open(hurried)
+  const begun = send(delivery([alert()]))
+  await expect.poll(() => taken).toHaveLength(1)
+  await stop()
+
+  expect(await begun).toBe(503)
+})
+
 test('a stop lets the delivery end that was begun, and takes no other', async () => {
   const ends = Promise.withResolvers<'accepted'>()
   const { send, stop, taken } = await open(() => ends.promise)
@@ -180,17 +190,6 @@ test('a stop lets the delivery end that was begun, and takes no other', async ()
   expect(await begun).toBe(200)
   await stopped
   expect(taken).toHaveLength(1)
-})
-
-test('a stop makes the delivery hurry', async () => {
-  const { send, stop, taken } = await open(
-    (_, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('later'), { once: true })),
-  )
-  const begun = send(delivery([alert()]))
-  await expect.poll(() => taken).toHaveLength(1)
-  await stop()
-
-  expect(await begun).toBe(503)
 })
 
 test('a port that another program uses stops the start with what to do', async () => {

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
 import type { Change } from '../../../src/domain/change.ts'
 import { UserError } from '../../../src/domain/errors.ts'
-import type { AlertRoute, PolicyRule } from '../../../src/domain/policy.ts'
+import type { AlertRoute } from '../../../src/domain/policy.ts'
 import { isOpen, openStates, type Request } from '../../../src/domain/request.ts'
 import { takeDelivery } from '../../../src/features/alerts/alerts.ts'
 import { type Alert, readPayload } from '../../../src/features/alerts/payload.ts'
@@ -16,6 +16,7 @@ import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Identity, Message, Posted, Where } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { connectTestRedis } from '../../given/redis.ts'
+import { ruleFor } from '../../given/request.ts'
 import { alert, delivery, type WireAlert } from '../../journeys/alerts-world.ts'
 import { wholeList } from '../../whole-list.ts'
 
@@ -29,23 +30,7 @@ export const route: AlertRoute = {
   channelId,
 }
 
-const anyOf = { users: [], userGroups: ['S0ONCALL01'] }
-
-const rule: PolicyRule = {
-  name: 'failover',
-  changes: ['ip.evacuate'],
-  projects: undefined,
-  channels: undefined,
-  request: undefined,
-  alerts: true,
-  approve: { anyOf, allOf: [], approvals: 1 },
-  breakGlass: false,
-  reason: [],
-  confirm: false,
-  expiresMs: 4 * 3_600_000,
-  windows: [],
-  mention: undefined,
-}
+const rule = ruleFor({ name: 'failover', changes: ['ip.evacuate'], alerts: true })
 
 export function server(hostname: string, more: Partial<Server> = {}): Server {
   return {

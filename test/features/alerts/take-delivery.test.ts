@@ -26,73 +26,71 @@ test('an alert may name its server by hostname, id or primary address, with a po
   }
 })
 
-describe('a repeat', () => {
-  test('is a duplicate while the request is open, also with another start', async () => {
-    const { take, submitted, counts } = arrange()
-    await take([down()])
+/** An alert of a history: `-web-1/ping@05:00` has resolved, is of another job, and began at another time of that day, or on another day. */
+function alertOf(words: string) {
+  const [, sign, instance, job, time = '03:00'] = /^([+-])([^/@]+)(?:\/([^@]+))?(?:@(.+))?$/.exec(words) ?? []
+  const startsAt = time === 'none' ? '0001-01-01T00:00:00Z' : `2026-${time.includes(':') ? `11-22T${time}` : `${time}T03:00`}Z`
+  const endsAt = time === 'none' ? startsAt : new Date(Date.parse(startsAt) + 9 * 60_000).toISOString()
+  const firing = { ...down(instance, job === undefined ? {} : { job }), startsAt }
+  return sign === '-' ? { ...resolved(firing), endsAt } : firing
+}
 
-    expect(await take([down(), { ...down(), startsAt: '2027-01-01T00:00:00Z' }])).toBe('accepted')
+const decided = ['rejected', 'done', 'failed', 'voided', 'untracked']
+const [both, another] = ['+web-1 +web-1/ping', '+web-1 +web-1/ping | -web-1 +web-1/disk | -web-1/ping']
 
-    expect(submitted).toHaveLength(1)
-    expect(counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
+describe('one delivery after the other: `+` fires, `-` resolves, `=` is what becomes of the newest request, `~` is a wait', () => {
+  test.each<[what: string, history: string, made: number, withdrawn: number]>([
+    ['a repeat is a duplicate while the request is open, also with another start', '+web-1 | +web-1 +web-1@12-20', 1, 0],
+    ['another alert about the same server is a duplicate', both, 1, 0],
+    ...decided.map((state): [string, string, number, number] => [
+      'a repeat after the decision is a duplicate',
+      `+web-1 | =${state} | +web-1`,
+      1,
+      0,
+    ]),
+    ['after its request expired, an alert that fires is requested again', '+web-1 | =expired | +web-1', 2, 0],
+    ['after it was withdrawn, too', '+web-1 | =withdrawn | +web-1', 2, 0],
+    ...decided.map((state): [string, string, number, number] => [
+      'a later start is a new outage, also if its resolved got lost, and what was never resolved keeps no later request',
+      `+web-1 | =${state} | +web-1@11-30 | =${state} | +web-1/ping@12-20 | -web-1/ping@12-20`,
+      3,
+      1,
+    ]),
+    [
+      'a resolved alert ends its request, and the next alert is a new one',
+      '+web-1 | -web-1 | +web-1@05:00 | +web-1@05:00 | -web-1@05:00',
+      2,
+      2,
+    ],
+    ['one of which nothing is known, or a second time, does nothing', '-web-1@01:00 | +web-1 | -web-1 -web-1', 1, 1],
+    ['it ends its request although its sender knows another start', '+web-1@03:00:07 | -web-1', 1, 1],
+    ['but not that of a later outage', '+web-1@03:00:07 | -web-1 | +web-1@04:00 | -web-1', 2, 1],
+    ['without a start it ends what has none', '+web-1@none +web-1@none | -web-1@none', 1, 1],
+    ['the others of its request wait for it no longer than two days', `${both} | ~49h | +web-1 | -web-1`, 1, 1],
+    ['it leaves the request while another alert about the server fires, or begins in the same delivery', another, 1, 0],
+    ['the last one ends it', `${another} | -web-1/disk`, 1, 1],
+    ['one of two leaves the request that followed an expired one', `${both} | =expired | +web-1/ping | +web-1 | -web-1/ping`, 2, 0],
+    ['and the other ends it', `${both} | =expired | +web-1/ping | +web-1 | -web-1/ping | -web-1`, 2, 1],
+  ])('%s: %s', async (_, history, made, withdrawn) => {
+    const { take, pass, setState, submitted, resolvedRequests } = arrange()
+    for (const event of history.split(' | '))
+      if (event.startsWith('=')) await setState(submitted.length - 1, event.slice(1))
+      else if (event.startsWith('~')) await pass(Number.parseInt(event.slice(1), 10) * 3_600_000)
+      else expect(await take(event.split(' ').map(alertOf))).toBe('accepted')
+
+    expect([submitted.length, new Set(resolvedRequests).size]).toEqual([made, withdrawn])
+    expect(new Set(submitted.map(({ deliveryKey }) => deliveryKey)).size).toBe(made)
   })
+})
 
-  test.each(['rejected', 'done', 'failed', 'voided', 'untracked'])(
-    'with a later start after %s is a new outage, also if its resolved got lost',
-    async (state) => {
-      const { take, submitted, setState, resolvedRequests } = arrange()
-      await take([down()])
-      await setState(0, state)
+test('two alerts about one server to two replicas at the same moment are proposed once', async () => {
+  const scene = arrange()
+  scene.hooks.beforeRecord = async () => void (await pause(200))
 
-      await take([{ ...down(), startsAt: '2026-11-30T03:00:00Z' }])
-      // Another alert about the same server, weeks later.
-      await setState(1, state)
-      await take([{ ...down('web-1', { job: 'ping' }), startsAt: '2026-12-20T03:00:00Z' }])
+  const taken = await Promise.all([scene.replica()([down()]), scene.replica()([down('web-1', { job: 'ping' })])])
 
-      expect(submitted).toHaveLength(3)
-      // An alert that was never resolved keeps no later request.
-      await take([{ ...resolved(down('web-1', { job: 'ping' })), startsAt: '2026-12-20T03:00:00Z', endsAt: '2026-12-20T04:00:00Z' }])
-      expect(resolvedRequests).toHaveLength(1)
-    },
-  )
-
-  test.each([
-    ['rejected', 1],
-    ['done', 1],
-    ['failed', 1],
-    ['voided', 1],
-    ['untracked', 1],
-    ['expired', 2],
-    ['withdrawn', 2],
-  ])('after the request was %s makes %i requests in all', async (state, count) => {
-    const { take, submitted, setState } = arrange()
-    await take([down()])
-    await setState(0, state)
-
-    expect(await take([down()])).toBe('accepted')
-
-    expect(new Set(submitted.map(({ deliveryKey }) => deliveryKey)).size).toBe(count)
-    expect(submitted).toHaveLength(count)
-  })
-
-  test('is a duplicate if another alert is about the same server', async () => {
-    const { take, submitted, counts } = arrange()
-
-    await take([down('web-1'), down('web-1:9100', { alertname: 'NodeDown', job: 'ping' })])
-
-    expect(submitted).toHaveLength(1)
-    expect(counts()).toEqual({ received: 2, proposed: 1, duplicate: 1 })
-  })
-
-  test('of two alerts about one server to two replicas at the same moment is proposed once', async () => {
-    const scene = arrange()
-    scene.hooks.beforeRecord = async () => void (await pause(200))
-
-    const taken = await Promise.all([scene.replica()([down()]), scene.replica()([down('web-1', { job: 'ping' })])])
-
-    expect(taken).toEqual(['accepted', 'accepted'])
-    expect(scene.submitted).toHaveLength(1)
-  })
+  expect(taken).toEqual(['accepted', 'accepted'])
+  expect(scene.submitted).toHaveLength(1)
 })
 
 describe('a process that dies', () => {
@@ -194,29 +192,17 @@ describe('what leads to no request is posted in the channel once, with the link 
 })
 
 describe('a resolved alert', () => {
-  test('ends its request, and the next alert is a new one', async () => {
-    const { take, submitted, resolvedRequests, counts } = arrange()
+  test('that fires again after its request was decided is a duplicate', async () => {
+    const { take, pass, setState, submitted, counts } = arrange()
     await take([down()])
+    await setState(0, 'done')
+    await take([resolved(down())])
+    await pass(130_000)
 
-    expect(await take([resolved(down())])).toBe('accepted')
-    for (let time = 0; time < 2; time += 1) await take([{ ...down(), startsAt: '2026-11-22T05:00:00Z' }])
+    expect(await take([down()])).toBe('accepted')
 
-    expect(resolvedRequests).toHaveLength(1)
-    expect(submitted).toHaveLength(2)
-    await take([resolved({ ...down(), startsAt: '2026-11-22T05:00:00Z' })])
-    expect(new Set(resolvedRequests).size).toBe(2)
-    expect(counts()).toEqual({ received: 5, proposed: 2, duplicate: 1, resolved: 2 })
-  })
-
-  test('of which nothing is known, or a second time, does nothing', async () => {
-    const { take, resolvedRequests, counts } = arrange()
-
-    expect(await take([resolved({ ...down(), startsAt: '2026-11-22T01:00:00Z' })])).toBe('accepted')
-    await take([down()])
-    await take([resolved(down()), resolved(down())])
-
-    expect(new Set(resolvedRequests).size).toBe(1)
-    expect(counts()).toEqual({ received: 4, proposed: 1, resolved: 2, unmatched: 1 })
+    expect(submitted).toHaveLength(1)
+    expect(counts()).toMatchObject({ received: 3, proposed: 1, duplicate: 1 })
   })
 
   test('that fires again is delayed for two minutes, while the other alerts of the delivery are taken, and then requested again', async () => {
@@ -238,67 +224,6 @@ describe('a resolved alert', () => {
     // It was stale.
     await take([resolved(down())])
     expect(new Set(resolvedRequests).size).toBe(2)
-  })
-
-  test.each(['rejected', 'done'])('that fires again after its request was %s is a duplicate', async (state) => {
-    const { take, pass, setState, submitted } = arrange()
-    await take([down()])
-    await setState(0, state)
-    await take([resolved(down())])
-    await pass(130_000)
-
-    expect(await take([down()])).toBe('accepted')
-
-    expect(submitted).toHaveLength(1)
-  })
-
-  test('ends its request although its sender knows another start of the outage', async () => {
-    const { take, resolvedRequests, submitted } = arrange()
-    await take([{ ...down(), startsAt: '2026-11-22T03:00:07Z' }])
-
-    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
-    expect(resolvedRequests).toHaveLength(1)
-    // But not that of a later outage.
-    await take([{ ...down(), startsAt: '2026-11-22T04:00:00Z' }])
-    await take([{ ...resolved(down()), startsAt: '2026-11-22T03:00:00Z', endsAt: '2026-11-22T03:09:00Z' }])
-
-    expect(submitted).toHaveLength(2)
-    expect(new Set(resolvedRequests).size).toBe(1)
-  })
-
-  test('without a start ends what has none', async () => {
-    const { take, resolvedRequests } = arrange()
-    const bare = { ...down(), startsAt: '0001-01-01T00:00:00Z' }
-    await take([bare, bare])
-    await take([{ ...resolved(bare), endsAt: '0001-01-01T00:00:00Z' }])
-
-    expect(resolvedRequests).toHaveLength(1)
-  })
-
-  test('is not waited for longer than two days by the others of its request', async () => {
-    const { take, pass, resolvedRequests } = arrange()
-    const other = down('web-1', { job: 'ping' })
-    await take([down(), other])
-    await pass(49 * 3_600_000)
-    await take([down()])
-
-    await take([resolved(down())])
-
-    expect(resolvedRequests).toHaveLength(1)
-  })
-
-  test('leaves the request while another alert about the server fires', async () => {
-    const { take, resolvedRequests } = arrange()
-    const other = down('web-1', { job: 'ping' })
-    await take([down(), other])
-
-    // One that begins in the same delivery keeps it, too.
-    await take([resolved(down()), down('web-1', { job: 'disk' })])
-    await take([resolved(other)])
-    expect(resolvedRequests).toEqual([])
-    await take([resolved(down('web-1', { job: 'disk' }))])
-
-    expect(resolvedRequests).toHaveLength(1)
   })
 
   test('before its request is made keeps it from being made', async () => {
@@ -377,22 +302,6 @@ describe('a delivery', () => {
 
 describe('two alerts about one server', () => {
   const [first, other] = [down(), down('web-1', { job: 'ping' })]
-
-  test('withdraw the request that followed an expired one', async () => {
-    const { take, submitted, setState, resolvedRequests, redis, keys } = arrange()
-    await take([first, other])
-    await setState(0, 'expired')
-    await take([other])
-    await take([first])
-    expect(submitted).toHaveLength(2)
-
-    await take([resolved(other)])
-    expect(resolvedRequests).toEqual([])
-    await take([resolved(first)])
-
-    expect(resolvedRequests).toHaveLength(1)
-    expect(await redis.hget(keys.record(resolvedRequests[0] ?? ''), 'state')).toBe('"withdrawn"')
-  })
 
   test('of which one is refused because a machine evacuates the server are listed, and not tried again', async () => {
     const scene = arrange()
