@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
-import { firstMatchingRule, type Policy, type Project } from '../../src/domain/policy.ts'
+import { firstMatchingRule, type Policy } from '../../src/domain/policy.ts'
 import { changeKinds } from '../../src/features/index.ts'
 import { anyText } from '../any-text.ts'
 import { expectDocument, membersOf } from '../messages/documents.ts'
@@ -82,6 +82,16 @@ describe('a policy file that is refused', () => {
     'rules:\n  - name: a\n    changes: ip.move\n    approve: &who\n      any_of: [ben]\n  - name: b\n    approve: *who\n',
   ]
 
+  /** What reviewers of the file do not see. */
+  const reviewed = 'rules:\n  - name: all\n    approve: [S0ONCALL01]\n'
+  const hidden = [
+    `rules:\n  - { name: lax, approve: none }\n---\n${reviewed}`,
+    ...['...\nrules: []\n', '---\n', '---\n[\n'].map((after) => reviewed + after),
+    'rules:\n  - name: a\n    approve: !!set {S0ONCALL01}\n',
+    // In YAML 1.1, no is false.
+    `%YAML 1.1\n---\n${reviewed}    confirm: no\n`,
+  ]
+
   const freezesInRules = [
     'changes: freeze, approve: none, confirm: true, self_approval: break-glass, emergency: approvers',
     'changes: freeze, approve: none, request: [alerts]',
@@ -105,6 +115,7 @@ describe('a policy file that is refused', () => {
     const short = [
       ...withoutRules,
       ...invalidYaml,
+      ...hidden,
       ...alertsInRules,
       ...freezesInRules,
       ...wrongEnds,
@@ -209,37 +220,6 @@ rules:
     ],
   ])('may have %s', (_, rules) => {
     expect(errorsOf(`rules:${rules}\n`)).toEqual([])
-  })
-})
-
-describe('the rule of an evacuation', () => {
-  const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
-  const billing: Project = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
-
-  function ruleOf(policy: Policy, kind: string, { channelId = 'C0OPS00001', project = storefront as Project } = {}) {
-    const found = firstMatchingRule(policy, { kind, channelId, project })
-    return found.is === 'rule' ? found.rule.name : found.is
-  }
-
-  it('is that of moves, until a rule names evacuations', () => {
-    const policy = policyOf(`
-rules:
-  - { name: production, changes: ip.move, projects: [proj_1oNqx62cx6bn0], approve: { any_of: [S0ONCALL01], approvals: 2 } }
-  - { name: ops, channels: [C0OPS00001], approve: [S0ONCALL01] }
-`)
-    for (const kind of ['ip.evacuate', 'ip.move']) {
-      expect(ruleOf(policy, kind)).toBe('production')
-      expect(ruleOf(policy, kind, { project: billing })).toBe('ops')
-      expect(ruleOf(policy, kind, { project: billing, channelId: 'C0OTHER001' })).toBe('none')
-      expect(ruleOf(policy, kind, { project: 'unknown' })).toBe('project-unknown')
-    }
-
-    const named = policyOf(`
-rules:
-  - { name: everything, channels: [C0OPS00001], approve: [S0ONCALL01] }
-  - { name: failover, changes: ip.evacuate, channels: [C0OPS00001], approve: { any_of: [S0ONCALL01], approvals: 2 } }
-`)
-    expect([ruleOf(named, 'ip.evacuate'), ruleOf(named, 'ip.move')]).toEqual(['failover', 'everything'])
   })
 })
 

@@ -148,17 +148,6 @@ describe('a rejection', () => {
 describe('an emergency approval', () => {
   const rule = { approve: approveBy(2, ada, ben, chiara), breakGlass: true }
 
-  test('is refused if the rule does not allow it', async () => {
-    const { decide, record, now, wakeUps } = startDecide({ ...rule, breakGlass: false })
-    const request = await record()
-
-    await expect(decide.mayDecide(request, ada, 'break-glass')).rejects.toThrow('another approver must decide')
-    await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow('another approver must decide')
-
-    expect((await now(request)).state).toBe('waiting')
-    expect(wakeUps).toEqual([])
-  })
-
   test('is refused once the request is decided', async () => {
     const { decide, record } = startDecide(rule)
     const rejected = await record({}, 'reject')

@@ -11,9 +11,9 @@ export const topics: Record<string, Topic> = {
   rulings: {
     files: ['src/domain/{approval,hours,policy,reason}.ts', 'src/rights/*.ts', 'src/life/authority.ts'],
     tests: [
-      'test/attacks/{chosen-rule,easier-evacuation,left-channel,refused-clicks}.test.ts',
+      'test/attacks/{easier-evacuation,left-channel,refused-clicks}.test.ts',
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',
-      'test/journeys/{approvals,clicks,gate,policy,reasons,several-bots}.test.ts',
+      'test/journeys/{approvals,clicks,clicks.long,gate,policy,reasons,several-bots}.test.ts',
     ],
   },
   steps: {
@@ -45,7 +45,7 @@ export const topics: Record<string, Topic> = {
   signatures: {
     files: ['src/domain/{request-signature,signing}.ts', 'src/life/authority.ts'],
     tests: [
-      'test/attacks/{chosen-rule,signature-tricks}.test.ts',
+      'test/attacks/signature-tricks.test.ts',
       'test/attacks/{redis-write,state-key}.long.test.ts',
       'test/faults/signed-requests.test.ts',
       'test/journeys/{approvals,move}.test.ts',

@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { tallyApprovals } from '../../../src/domain/approval.ts'
-import { approvalsNeeded, decidingRule, escalationOf, type PolicyRule, type Project, toGroup } from '../../../src/domain/policy.ts'
+import {
+  approvalsNeeded,
+  decidingRule,
+  escalationOf,
+  freezing,
+  type PolicyRule,
+  type Project,
+  rulesNaming,
+  toGroup,
+  type Window,
+} from '../../../src/domain/policy.ts'
 import { rule as usual } from '../../given/people.ts'
 
 const bundles = new Map([['ip.evacuate', 'ip.move']])
@@ -94,6 +104,20 @@ describe('an evacuation', () => {
   test('has no say about moves', () => {
     expect(ruleOf([evacuations(), moves()], { kind: 'ip.move' })).toEqual(moves())
   })
+
+  test('starts in the windows of both rules', () => {
+    const window = (name: string): Window => ({ name, days: [1], from: '09:00', to: '17:00', zone: 'UTC' })
+    const windowsUnder = (...names: string[]) =>
+      ruleOf([evacuations({ windows: [window('office')] }), moves({ windows: names.map(window) })]).windows.map(({ name }) => name)
+
+    expect([windowsUnder(), windowsUnder('night'), windowsUnder('office')]).toEqual([['office'], ['office', 'night'], ['office']])
+  })
+})
+
+test('the rule for freezes decides about no change', () => {
+  const rules = [moves({ changes: [freezing], approve: undefined })]
+
+  for (const kind of ['ip.move', 'ip.evacuate', 'vm.rename']) expect(rulesNaming({ rules, bundles }, kind)).toEqual([])
 })
 
 test('an approval counts for each rule whose approvers contain the person, and both must be complete', () => {

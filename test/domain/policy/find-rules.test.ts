@@ -4,81 +4,56 @@ import { type FoundRule, firstMatchingRule, type PolicyRule, type Project, rules
 import { rule as anyRule } from '../../given/people.ts'
 
 const storefront: Project = { id: 'proj_1oNqx62cx6bn0', name: 'Storefront' }
-const billing: Project = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
+const billing = { id: 'proj_2RBis9AK23gEc', name: 'Billing' }
 
 const kinds = ['vm.rename', 'ip.move', 'key.create', 'key.rotate']
 
 const rule = (name: string, more: Partial<PolicyRule> = {}): PolicyRule => ({ ...anyRule, name, ...more })
 
-function found(rules: PolicyRule[], { kind = 'ip.move', channelId = 'C1', project = storefront as Project } = {}) {
-  const answer = firstMatchingRule({ rules }, { kind: kind as PolicyRule['changes'][number], channelId, project })
-  return answer.is === 'none' ? answer.is : `${answer.is}: ${answer.rule.name}`
-}
+const in1 = { ids: ['proj_1oNqx62cx6bn0'], names: [] }
+const [strict, lax, others] = [rule('strict'), rule('lax', { approve: undefined }), rule('others')]
+const byKind = [rule('keys', { changes: ['key.create', 'key.rotate'] }), rule('moves')]
+const byChannel = [rule('in ops', { channels: ['C1', 'C2'] }), rule('elsewhere', { channels: ['C3'] })]
+const byId = [rule('storefront', { projects: in1 }), others]
+const byName = [rule('storefront', { projects: { ids: [], names: ['Storefront'] } }), others]
+const byBoth = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['proj_2RBis9AK23gEc'] } }), others]
+const named = (name: string) => ({ project: { id: 'proj_3GGeutpe13Yip', name } })
 
-describe('the rule for a change', () => {
-  test('is the first that matches, and no other', () => {
-    expect(found([rule('strict'), rule('lax', { approve: undefined })])).toBe('rule: strict')
-    expect(found([rule('lax', { approve: undefined }), rule('strict')])).toBe('rule: lax')
-  })
+/** Of a move in Storefront and C1, if the change is not another one. */
+test.each<[which: string, rules: PolicyRule[], change: Partial<Parameters<typeof firstMatchingRule>[1]>, found: string]>([
+  ['the first that matches, and no other', [strict, lax], {}, 'rule: strict'],
+  ['the first that matches, and no other', [lax, strict], {}, 'rule: lax'],
+  ['none, where there is none', [], {}, 'none'],
+  ['none of another kind', [others], { kind: 'key.create' }, 'none'],
+  ['one of the kind', byKind, {}, 'rule: moves'],
+  ['one of the kind', byKind, { kind: 'key.rotate' }, 'rule: keys'],
+  ['one of the channel', byChannel, { channelId: 'C2' }, 'rule: in ops'],
+  ['one of the channel', byChannel, { channelId: 'C3' }, 'rule: elsewhere'],
+  ['none of another channel', byChannel, { channelId: 'C4' }, 'none'],
+  ['one of the project, by its id', byId, {}, 'rule: storefront'],
+  ['one of the project, by its id', byId, { project: billing }, 'rule: others'],
+  ['one of the project, by its name', byName, {}, 'rule: storefront'],
+  ['one of the project, by its name', byName, { project: billing }, 'rule: others'],
+  ['by the id alone where an id is given', byBoth, named('proj_1oNqx62cx6bn0'), 'rule: others'],
+  ['by the name alone where a name is given', byBoth, { project: billing }, 'rule: others'],
+  ['by the name alone where a name is given', byBoth, named('proj_2RBis9AK23gEc'), 'rule: storefront'],
+  ['none for certain projects, if the change has none', byId, { project: 'none' }, 'rule: others'],
+  ['none for a project that is called so', [rule('none', { projects: { ids: [], names: ['none'] } })], { project: 'none' }, 'none'],
+  [
+    'none after the first that depends on the project, if that is unknown',
+    [byId[0] as PolicyRule, lax],
+    { project: 'unknown' },
+    'project-unknown: storefront',
+  ],
+  ['the same for rules by name, if the name is missing', byName, { project: { id: billing.id } }, 'project-unknown: storefront'],
+  ['and not for rules by id', byId, { project: { id: billing.id } }, 'rule: others'],
+])('the rule for a change is %s: %#', (_, rules, change, found) => {
+  const answer = firstMatchingRule({ rules }, { kind: 'ip.move', channelId: 'C1', project: storefront, ...change })
 
-  test('is missing if no rule matches', () => {
-    expect(found([])).toBe('none')
-    expect(found([rule('moves')], { kind: 'key.create' })).toBe('none')
-  })
-
-  test('depends on the kind', () => {
-    const rules = [rule('keys', { changes: ['key.create', 'key.rotate'] }), rule('moves')]
-    expect(found(rules)).toBe('rule: moves')
-    expect(found(rules, { kind: 'key.rotate' })).toBe('rule: keys')
-  })
-
-  test('depends on the channel', () => {
-    const rules = [rule('in ops', { channels: ['C1', 'C2'] }), rule('elsewhere', { channels: ['C3'] })]
-    expect(found(rules, { channelId: 'C2' })).toBe('rule: in ops')
-    expect(found(rules, { channelId: 'C3' })).toBe('rule: elsewhere')
-    expect(found(rules, { channelId: 'C4' })).toBe('none')
-  })
-
-  test.each([
-    ['by its id', { ids: ['proj_1oNqx62cx6bn0'], names: [] }],
-    ['by its name', { ids: [], names: ['Storefront'] }],
-  ])('depends on the project: %s', (_, projects) => {
-    const rules = [rule('storefront', { projects }), rule('others')]
-    expect(found(rules)).toBe('rule: storefront')
-    expect(found(rules, { project: billing })).toBe('rule: others')
-  })
-
-  test('goes by the id alone where an id is given, and by the name alone where a name is', () => {
-    const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['proj_2RBis9AK23gEc'] } }), rule('others')]
-
-    expect(found(rules, { project: { id: 'proj_3GGeutpe13Yip', name: 'proj_1oNqx62cx6bn0' } })).toBe('rule: others')
-    expect(found(rules, { project: billing })).toBe('rule: others')
-    expect(found(rules, { project: { id: 'proj_3GGeutpe13Yip', name: 'proj_2RBis9AK23gEc' } })).toBe('rule: storefront')
-  })
-
-  test('of a change without a project is never a rule for certain projects', () => {
-    expect(
-      found([rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['none'] } }), rule('others')], { project: 'none' }),
-    ).toBe('rule: others')
-    expect(found([rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } })], { project: 'none' })).toBe('none')
-  })
+  expect(answer.is === 'none' ? answer.is : `${answer.is}: ${answer.rule.name}`).toBe(found)
 })
 
 describe('an unknown project', () => {
-  const rules = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: [] } }), rule('lax', { approve: undefined })]
-
-  test('ends the search at the first rule that depends on the project', () => {
-    expect(found(rules, { project: 'unknown' })).toBe('project-unknown: storefront')
-  })
-
-  test('is one whose name is missing, to a rule that goes by names', () => {
-    const byName = [rule('storefront', { projects: { ids: ['proj_1oNqx62cx6bn0'], names: ['Storefront'] } }), rule('lax')]
-
-    expect(found(byName, { project: { id: 'proj_2RBis9AK23gEc' } })).toBe('project-unknown: storefront')
-    expect(found(byName, { project: { id: 'proj_1oNqx62cx6bn0' } })).toBe('rule: storefront')
-    expect(found(rules, { project: { id: 'proj_2RBis9AK23gEc' } })).toBe('rule: lax')
-  })
-
   test('never selects a rule that no known project would select', () => {
     const ids = fc.subarray(['proj_1oNqx62cx6bn0', 'proj_3GGeutpe13Yip'])
     const names = fc.subarray(['Billing', 'proj_4DlSRqCLyIbq6'])
