@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { buttonsOf, freeze, notes, rules, saidIn, start, unfreeze, untilSaid } from './freeze-world.ts'
 import { cardNow, onlyRequest } from './policy-world.ts'
@@ -35,7 +36,7 @@ describe('a freeze', () => {
     const moves: Awaited<ReturnType<typeof requestMove>>[] = []
     for (const skip of [0, 1, 2]) moves.push(await requestMove(world, { skip }))
     for (const { card } of moves) expect(card.text).toContain('Held by a freeze until lifted.')
-    const inOrder = [2, 0, 1].flatMap((index) => moves[index] ?? [])
+    const [undecided, ...inOrder] = [1, 2, 0].flatMap((index) => moves[index] ?? [])
     for (const { card, elasticIp } of inOrder) {
       await approveHeld(world, world.ben, card)
       await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until lifted`))
@@ -45,11 +46,14 @@ describe('a freeze', () => {
     await world.chiara.click(begun, 'Unfreeze')
     const form = JSON.stringify(await world.slack.until(() => world.chiara.topView()))
     const titles = inOrder.map(({ elasticIp }) => `“Move \`${elasticIp.address}\`: [^”]*”`)
-    expect(form).toMatch(new RegExp(`3 approved changes start now: ${titles.join(', ')}\\.`))
+    expect(form).toMatch(new RegExp(`2 approved changes start now: ${titles.join(', ')}\\.`))
     expect(patchesOf(world)).toEqual([])
     await world.chiara.submit()
     await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What is due starts now\./)
-    for (const { card } of moves) await untilReport(world.slack, card.ts, /Done/)
+    for (const { card } of inOrder) await untilReport(world.slack, card.ts, /Done/)
+    const waiting = undecided?.card as Message
+    await world.slack.until(() => !cardNow(world, waiting)?.text.includes('Held by'), { what: 'the message without the freeze' })
+    expect(buttonsOf(cardNow(world, waiting))).toEqual(buttonsOf(waiting))
 
     expect(patchesOf(world).map(({ path }) => path)).toEqual(inOrder.map(({ elasticIp }) => `/elastic_ips/${elasticIp.id}`))
     for (const channel of [ops, general]) {
@@ -63,18 +67,6 @@ describe('a freeze', () => {
       { act: 'unfreeze', by: people.chiara },
     ])
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
-  })
-
-  test('no longer stands in the message of a request that waits for an approval once it is lifted', async () => {
-    const world = await start()
-    await freeze(world)
-    const { card } = await requestMove(world)
-    expect(card.text).toContain('Held by a freeze until lifted.')
-
-    await unfreeze(world)
-
-    await world.slack.until(() => !cardNow(world, card)?.text.includes('Held by'), { what: 'the message without the freeze' })
-    expect(buttonsOf(cardNow(world, card))).toEqual(buttonsOf(card))
   })
 
   test('ends by itself at its time, which both channels get once', async () => {
@@ -217,33 +209,25 @@ describe('while everything is frozen', () => {
     expect(patchesOf(world)).toHaveLength(7)
   })
 
-  test('a key is not created, and its button stays. After that it is', async () => {
+  test('a key is not created, and its button stays; what needs no approval waits, and says so. After that both are done', async () => {
     const world = await start()
     await world.ada.command('/infra keys create ci-deploy', { channel: ops })
     await freeze(world, 'until in 1h because of the sale')
+    await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
+    await untilCard(world.slack, /preview-1.*Held by a freeze, until/s)
     await approveHeld(world, world.ben, await untilCard(world.slack, /ci-deploy.*needs approval from/s))
-    const card = await untilCard(world.slack, /\*Approved\.\*/)
+    const card = await untilCard(world.slack, /ci-deploy.*\*Approved\.\*/s)
     await world.ada.click(card, 'Create key')
     await untilShown(world.slack, people.ada, /Nothing was created\. Held by a freeze, until <!date.*Press the button again then\./)
     const posts = () => world.accountApi.journal.writes().filter(({ method }) => method === 'POST')
-    expect(posts()).toEqual([])
+    expect([...posts(), ...patchesOf(world)]).toEqual([])
 
     await unfreeze(world)
     await untilSaid(world, ops, /\*Unfrozen\*/)
+    await expect.poll(() => patchesOf(world).length).toBe(1)
     await world.ada.click(card, 'Create key')
     await untilShown(world.slack, people.ada, /Your new API key/)
     expect(posts()).toHaveLength(1)
-  })
-
-  test('a change that needs no approval waits, and says so', async () => {
-    const world = await start()
-    await freeze(world)
-    await world.ada.command('/infra vm rename preview-1 preview-2', { channel: ops })
-    await untilCard(world.slack, /preview-1.*Held by a freeze until lifted/s)
-    expect(patchesOf(world)).toEqual([])
-
-    await unfreeze(world)
-    await expect.poll(() => patchesOf(world).length).toBe(1)
   })
 
   test('the Home tab says it, with *Unfreeze* for those who may', async () => {
@@ -265,32 +249,39 @@ describe('while everything is frozen', () => {
   })
 })
 
-describe('an emergency approval', () => {
-  test('passes the freeze and the window, and says so in its form, on the message, in the thread and in the audit', async () => {
-    const day = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
-    const windowed = `windows:\n  far: { days: [${day}], from: "09:00", to: "17:00", zone: UTC }\n${rules.replace('changes: ip.move,', 'changes: ip.move, window: far,')}`
-    const world = await start({ policy: windowed })
-    await freeze(world)
-    const { card } = await requestMove(world)
-    await world.ada.click(card, 'Approve')
-    const form = await world.slack.until(() => world.ada.topView())
-    expect(JSON.stringify(form.view.blocks)).toMatch(
-      /Passes the window “far” \(opens .*\) and <@\w+>'s freeze until lifted\. The channel sees your reason\./,
-    )
-    await world.ada.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
-    await world.ada.submit()
+test('an emergency approval of its requester takes a reason and a second confirmation, passes freeze and window, and everybody reads so', async () => {
+  const day = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
+  const windowed = `windows:\n  far: { days: [${day}], from: "09:00", to: "17:00", zone: UTC }\n${rules.replace('changes: ip.move,', 'changes: ip.move, window: far,')}`
+  const world = await start({ policy: windowed })
+  await freeze(world)
+  const { card } = await requestMove(world)
+  await world.ada.click(card, 'Approve')
+  const form = await world.slack.until(() => world.ada.topView())
+  expect(form.title).toBe('Emergency approval')
+  expect(JSON.stringify(form.view.blocks)).toMatch(
+    /Passes the window “far” \(opens .*\) and <@\w+>'s freeze until lifted\. The channel sees your reason\./,
+  )
+  await world.ada.fill(form, { Reason: 'The site is down', Confirm: '' })
+  expect((await world.ada.submit()).errors).toEqual({ confirmed: 'Tick this to approve your own request.' })
+  expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+  await world.ada.fill(form, { Confirm: 'I approve my own request' })
+  expect((await world.ada.submit()).errors).toBeUndefined()
 
-    const report = await untilReport(world.slack, card.ts, /Emergency approval/)
-    expect(report.text).toMatch(/approved their own request “.*”, past the window “far” and a freeze\./)
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(cardNow(world, card)?.text).toContain('*Emergency approval* by <@U0ADA00001>, past the window “far” and a freeze')
-    const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
-    expect(entry).toMatchObject({ reason: 'The site is down', passed: [{ by: 'window', name: 'far' }, { by: 'freeze' }] })
-    expect(patchesOf(world)).toHaveLength(1)
+  const report = await untilReport(world.slack, card.ts, /Emergency approval/)
+  expect(report.text).toMatch(
+    /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0ADA00001\|@ada> approved their own request “.*”, past the window “far” and a freeze\..*Check it now\.\nReason: `The site is down`/,
+  )
+  const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
+  expect(String(post?.args.reply_broadcast)).toBe('true')
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(cardNow(world, card)?.text).toContain('*Emergency approval* by <@U0ADA00001>, past the window “far” and a freeze')
+  const [entry] = (await world.records.audit()).filter(({ act }) => act === 'break-glass')
+  const passed = [{ by: 'window', name: 'far' }, { by: 'freeze' }]
+  expect(entry).toMatchObject({ by: people.ada, reason: 'The site is down', to: 'approved', rule: 'alone', via: people.ada, passed })
+  expect(patchesOf(world)).toHaveLength(1)
 
-    // What it passed is signed.
-    const { id, decision } = await onlyRequest(world.records)
-    expect(world.signatures.verifyBreakGlass(await world.records.find(id), decision ?? { via: '' })).toBe('genuine')
-    expect(world.signatures.verifyBreakGlass(await world.records.find(id), { via: '', ...decision, passed: [] })).toBe('forged')
-  })
+  // What it passed is signed.
+  const { id, decision } = await onlyRequest(world.records)
+  expect(world.signatures.verifyBreakGlass(await world.records.find(id), decision ?? { via: '' })).toBe('genuine')
+  expect(world.signatures.verifyBreakGlass(await world.records.find(id), { via: '', ...decision, passed: [] })).toBe('forged')
 })
