@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { callerOf, connect, policy, tokens } from '../features/machines/machines-world.ts'
+import { callerOf, policy, tokens } from '../features/machines/machines-world.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { brokenPromises } from './invariants.ts'
@@ -81,25 +81,4 @@ test('a bot that is killed at every step of the call of a machine leaves one req
   expect(slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)).toHaveLength(ids.length)
   for (const index of ids.keys()) await scene.ben.click(await scene.untilCard(index, /needs approval/), 'Approve')
   expect(brokenPromises(await scene.gather(ids.length))).toEqual([])
-})
-
-test('SIGTERM in a wait answers it, whatever waits, and ends the bot within 10 s with 0', async () => {
-  const { bots, admin, evidence, call, request } = await startMachineScene()
-  const { id } = (await request(0)).json
-  const client = await connect({ urlOf: bots.machinesUrl })
-  const waits = Promise.all([call(`GET /v1/requests/${id}?wait=50`), client.callTool({ name: 'get_request', arguments: { id, wait: 50 } })])
-  const waiting = () => admin.zcard(evidence.keys.machineWaits('machine:ci'))
-  await expect.poll(waiting).toBe(2)
-
-  const ended = await bots.end(0, 'SIGTERM')
-
-  // A connection that is cut would fail these.
-  const [http, mcp] = await waits
-  expect([http.json, mcp.structuredContent]).toEqual([
-    expect.objectContaining({ state: 'waiting' }),
-    expect.objectContaining({ state: 'waiting' }),
-  ])
-  expect(ended?.code).toBe(0)
-  expect(ended?.ms).toBeLessThan(10_000)
-  expect(await waiting()).toBe(0)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ops, patchesOf, people, untilCard, untilShown } from '../../journeys/world.ts'
 import { servers } from '../../sandbox/account-api/data.ts'
-import { connect, type MachineWorld, startMachineWorld, textOf, token } from './machines-world.ts'
+import { connect, type MachineWorld, otherToken, startMachineWorld, textOf, token } from './machines-world.ts'
 
 /** What clients really send: each case is from the bug report of a client or of a server that refused it. */
 
@@ -212,26 +212,33 @@ test('a list that takes more reads than a machine has is refused with how to nar
 })
 
 describe('a client that gives up after five seconds', () => {
-  test('can use every tool, and hears that it waits as long as it waits', async () => {
+  test('proposes, hears as long as it waits, and gets what people decided', async () => {
     const world = await startMachineWorld()
-    const client = await connect(world)
+    const [client, other] = [await connect(world), await connect(world, { sent: otherToken })]
     const options = { timeout: 5_000 }
-    const proposed = await client.callTool({ name: 'propose_move', arguments: withoutChange(world.move()) }, options)
+    const propose = () => client.callTool({ name: 'propose_move', arguments: withoutChange(world.move()) }, options)
+    const proposed = await propose()
+    expect(proposed.structuredContent).toMatchObject({ change: 'ip.move', state: 'waiting' })
+    // The same proposal while it is open is the same request, without a key.
     const { id } = proposed.structuredContent as { id: string }
-    expect((await client.callTool({ name: 'get_request', arguments: { id } }, options)).structuredContent).toMatchObject({
-      state: 'waiting',
-    })
+    expect((await propose()).structuredContent).toMatchObject({ id })
+    const foreign = await other.callTool({ name: 'withdraw_request', arguments: { id } })
+    expect([foreign.isError, textOf(foreign)]).toEqual([true, expect.stringMatching(/^You have no request/)])
 
-    const heard: number[] = []
+    const heard: [number, string][] = []
     const waiting = client.callTool(
       { name: 'get_request', arguments: { id, wait: 50 } },
-      { ...options, resetTimeoutOnProgress: true, onprogress: ({ progress }) => heard.push(progress) },
+      { ...options, resetTimeoutOnProgress: true, onprogress: ({ progress, message = '' }) => heard.push([progress, message]) },
     )
     // Longer than the client waits for a word.
     await expect.poll(() => heard.length, { timeout: 20_000 }).toBeGreaterThan(3)
     await world.ben.click(await untilCard(world.slack, /needs approval/), 'Approve')
-    expect((await waiting).structuredContent).toMatchObject({ state: expect.not.stringMatching('waiting') })
-    expect(heard).toEqual(heard.map((_, index) => index))
+    const { structuredContent } = await waiting
+    expect(structuredContent).toMatchObject({ id, state: expect.not.stringMatching('waiting') })
+    expect(JSON.parse(textOf(await waiting))).toEqual(structuredContent)
+    const waits = expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from @oncall/)
+    expect(heard).toEqual(heard.map((_, index) => [index, index === 0 ? waits : expect.any(String)]))
+    expect(world.slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)).toHaveLength(1)
     await expect.poll(() => patchesOf(world).length).toBe(1)
   })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ops, patchesOf, untilCard } from '../../journeys/world.ts'
-import { connect, type MachineWorld, otherToken, startMachineWorld, textOf, token } from './machines-world.ts'
+import { connect, type MachineWorld, startMachineWorld, token } from './machines-world.ts'
 
 describe('an agent', () => {
   test('finds tools that say what they do, with what they return and whether they only read', async () => {
@@ -26,40 +25,6 @@ describe('an agent', () => {
       expect(outputSchema).toMatchObject({ type: 'object' })
     }
     expect(tools[3]?.inputSchema.properties).toMatchObject({ wait: { type: 'integer', maximum: 50 } })
-  })
-
-  test('proposes, hears that it waits, and gets what people decided', async () => {
-    const world = await startMachineWorld()
-    const client = await connect(world)
-    const { change: _, ...move } = world.move()
-
-    const proposed = await client.callTool({ name: 'propose_move', arguments: { ...move, reason: 'Deploy 42' } })
-    expect(proposed).toMatchObject({ structuredContent: { change: 'ip.move', state: 'waiting' } })
-    // The same proposal while it is open is the same request, with or without a key, on any process.
-    const again = await client.callTool({ name: 'propose_move', arguments: move })
-    const { id } = proposed.structuredContent as { id: string }
-    expect(again.structuredContent).toMatchObject({ id })
-
-    const card = await untilCard(world.slack, /ci \(machine\) needs approval/)
-    const heard: string[] = []
-    const waiting = client.callTool(
-      { name: 'get_request', arguments: { id, wait: 30 } },
-      { onprogress: ({ message = '' }) => heard.push(message) },
-    )
-    await expect.poll(() => heard).toEqual([expect.stringMatching(/^Waiting\. ci \(machine\) needs approval from @oncall/)])
-    await world.ben.click(card, 'Approve')
-    expect((await waiting).structuredContent).toMatchObject({ id, state: expect.not.stringMatching('waiting') })
-    expect(JSON.parse(textOf(await waiting))).toEqual((await waiting).structuredContent)
-    expect(world.slack.messages(ops).filter(({ isBot, threadTs }) => isBot && threadTs === undefined)).toHaveLength(1)
-    await expect.poll(() => patchesOf(world).length).toBe(1)
-  })
-
-  test('calls with POST, and one message at a time', async () => {
-    const { urlOf } = await startMachineWorld()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-    const send = (method: string, body?: string) => fetch(`${urlOf()}/mcp`, { method, headers, body })
-    expect((await send('POST', '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]')).status).toBe(400)
-    expect((await send('GET')).status).toBe(405)
   })
 
   test('can have each call answered by another process', async () => {
@@ -110,31 +75,6 @@ describe('an agent', () => {
     expect(await send('tools/list', {}, '1999-01-01')).toEqual([400, expect.stringMatching(/^Bad Request: Unsupported protocol version/)])
     expect(await send('tools/list', enveloped('2099-01-01'), '2099-01-01')).toEqual([400, 'Unsupported protocol version: 2099-01-01'])
     expect(await send('tools/list', enveloped('2026-07-28'), '2026-07-28')).toEqual([200, 'tools'])
-  })
-
-  test('gets errors as results, with the sentence and the next step', async () => {
-    const world = await startMachineWorld()
-    const [client, other] = [await connect(world), await connect(world, { sent: otherToken })]
-    const { id } = (await client.callTool({ name: 'propose_move', arguments: withoutChange(world.move()) })).structuredContent as {
-      id: string
-    }
-
-    const refusals = [
-      await client.callTool({ name: 'propose_move', arguments: { elastic_ip: '203.0.113.250', server: 'web-2' } }),
-      await client.callTool({ name: 'propose_rename', arguments: { virtual_machine: 'preview-1', name: 'not a hostname!' } }),
-      await other.callTool({ name: 'withdraw_request', arguments: { id } }),
-      await other.callTool({ name: 'propose_move', arguments: withoutChange(world.move()) }),
-    ]
-
-    expect(refusals.every(({ isError }) => isError)).toBe(true)
-    const [unknown, wrongName, notOwn, held] = refusals.map(textOf)
-    expect(unknown).toMatch(/^Not requested: no Elastic IP 203\.0\.113\.250/)
-    expect(wrongName).toMatch(/hostname/i)
-    expect(notOwn).toMatch(/^You have no request/)
-    expect(held).toMatch(/^Not requested: ci \(machine\) has an open request for/)
-    const withChannel = await client.callTool({ name: 'propose_move', arguments: { ...withoutChange(world.move(1)), channel: ops } })
-    expect(withChannel.isError).toBe(true)
-    expect(await world.records.all()).toHaveLength(1)
   })
 })
 

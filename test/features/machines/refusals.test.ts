@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { approveHeld, forgetLists, ops, patchesOf, people, untilCard } from '../../journeys/world.ts'
+import { elasticIps, servers, virtualMachines } from '../../sandbox/account-api/data.ts'
 import { connect, startMachineWorld, textOf } from './machines-world.ts'
 
 /** Each kind of change that a machine can request: how it is called, and in which order people type what the API names. */
@@ -27,129 +28,75 @@ rules:
   - {name: data, projects: [{name: Data platform}], request: everyone, approve: none}
 `
 
-/** What is typed for each kind. Undefined where this cannot be refused. `says`: what the sentence in Slack has, so that it is the one that is meant. */
-interface Refused extends Record<Kind, [first: string, second: string] | undefined> {
-  start?: string
-  says: RegExp
-  /** Which of the two is of a project that no rule of the machine covers: for a machine there is no such thing. */
-  unseen?: 0 | 1
+/**
+ * Lines of a table: what is refused, what is typed for each kind (`-` where this cannot be refused), and which of the two names is of a project
+ * that no rule of the machine covers: for a machine there is no such thing.
+ */
+function readTable(table: string) {
+  const lines = table.trim().split('\n').slice(2)
+  return lines.map((line) => {
+    const [what = '', move = '', evacuation = '', rename = '', start = '', unseen = ''] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim())
+    const typed = Object.entries({ 'ip.move': move, 'ip.evacuate': evacuation, 'vm.rename': rename }) as [Kind, string][]
+    return {
+      what,
+      typed: typed.filter(([, words]) => words !== '-'),
+      start: start || undefined,
+      unseen: unseen === '' ? undefined : Number(unseen),
+    }
+  })
 }
 
-const usual = {
-  'ip.move': ['203.0.113.10', 'web-2'],
-  'ip.evacuate': ['web-1', 'web-2'],
-  'vm.rename': ['preview-1', 'preview-9'],
-} satisfies Record<Kind, [string, string]>
+const usual = { 'ip.move': ['203.0.113.10', 'web-2'], 'ip.evacuate': ['web-1', 'web-2'], 'vm.rename': ['preview-1', 'preview-9'] } as const
 
-const argumentsOf = (kind: Kind, [first, second]: [string, string]) => ({ [kinds[kind].names[0]]: first, [kinds[kind].names[1]]: second })
+const argumentsOf = (kind: Kind, [first = '', second = '']: readonly string[]) => ({
+  [kinds[kind].names[0]]: first,
+  [kinds[kind].names[1]]: second,
+})
 
-const refusals: Record<string, Refused> = {
-  'an unknown name': {
-    'ip.move': ['203.0.113.250', 'web-2'],
-    'ip.evacuate': ['web-9', 'web-2'],
-    'vm.rename': ['preview-9', 'x'],
-    says: /^No (Elastic IP|server|virtual machine) .* Did you mean /,
-  },
-  'an unknown second name': {
-    'ip.move': ['203.0.113.10', 'web-9'],
-    'ip.evacuate': ['web-1', 'web-9'],
-    'vm.rename': undefined,
-    says: /^No server web-9\. Did you mean /,
-  },
-  'an unknown id': {
-    'ip.move': ['eip_0000000000000', 'sv_0000000000000'],
-    'ip.evacuate': ['sv_0000000000000', 'web-2'],
-    'vm.rename': ['vm_0000000000000', 'x'],
-    says: /^(?:No|Not requested: no) /,
-    unseen: 0,
-  },
-  'a name that several have': {
-    'ip.move': undefined,
-    'ip.evacuate': ['bastion-1', 'web-2'],
-    'vm.rename': undefined,
-    says: /^2 servers are called /,
-  },
-  'a name that several have, of which none fits': {
-    'ip.move': ['203.0.113.80', 'bastion-1'],
-    'ip.evacuate': undefined,
-    'vm.rename': undefined,
-    says: /it can't leave its project/,
-    unseen: 0,
-  },
-  'another site': {
-    'ip.move': ['203.0.113.10', 'edge-fra-1'],
-    'ip.evacuate': ['web-1', 'edge-fra-1'],
-    'vm.rename': undefined,
-    says: /it can't leave its site/,
-  },
-  'another project': {
-    'ip.move': ['203.0.113.10', 'kafka-1'],
-    'ip.evacuate': ['web-1', 'kafka-1'],
-    'vm.rename': undefined,
-    says: /it can't leave its project/,
-    unseen: 1,
-  },
-  'what is so already': {
-    'ip.move': ['203.0.113.10', 'web-1'],
-    'ip.evacuate': ['web-1', 'web-1'],
-    'vm.rename': ['preview-1', 'preview-1'],
-    says: /already|itself/,
-  },
-  'what cannot be changed': {
-    'ip.move': ['203.0.113.70', 'web-1'],
-    'ip.evacuate': ['web-2', 'web-1'],
-    'vm.rename': ['preview-1', 'a_b'],
-    says: /BGP|a hostname has only/,
-  },
-  'an address that is not active': {
-    'ip.move': ['203.0.113.102', 'runner-2'],
-    'ip.evacuate': ['runner-1', 'gitlab-1'],
-    'vm.rename': undefined,
-    says: /has status error/,
-  },
-  'what the rule lets others request': {
-    'ip.move': ['203.0.113.80', 'kafka-2'],
-    'ip.evacuate': ['kafka-1', 'kafka-2'],
-    'vm.rename': ['airflow-1', 'airflow-2'],
-    says: /^Only @chiara can request this here/,
-    unseen: 0,
-  },
-  'no approver left': {
-    'ip.move': ['203.0.113.100', 'runner-1'],
-    'ip.evacuate': ['gitlab-1', 'runner-1'],
-    'vm.rename': ['grafana-1', 'grafana-2'],
-    says: / needs 1 approver besides you\./,
-  },
-  'what another request holds': {
-    'ip.move': ['203.0.113.11', 'web-2'],
-    'ip.evacuate': ['edge-ash-1', 'web-1'],
-    'vm.rename': ['preview-2', 'preview-4'],
-    says: /^Not requested: @ben has an open request for .* in #ops: “.*” \(waiting for approval\)\.\nWait/,
-  },
-  'a start that is past': { ...usual, start: 'at 2020-01-01 06:00', says: /^Not requested: .* is past\./ },
-  'a start too far ahead': { ...usual, start: 'in 900h', says: /^Not requested: .* is more than 14 days ahead\./ },
-  'a token': {
-    'ip.move': ['203.0.113.10', 'a'.repeat(36)],
-    'ip.evacuate': ['web-1', 'b'.repeat(36)],
-    'vm.rename': ['preview-1', 'c'.repeat(36)],
-    says: /^Nothing was done, because what you typed looks like a token\./,
-  },
-}
+const [address, server, machine] = [
+  elasticIps.find((each) => each.address === '203.0.113.80')?.id,
+  servers.find(({ hostname }) => hostname === 'kafka-1')?.id,
+  virtualMachines.find(({ name }) => name === 'airflow-1')?.id,
+]
 
-const otherRefusals: Record<string, Refused> = {
-  'no reason, where the rule requires one': { ...usual, says: /requires a reason/ },
-  'what no rule covers': {
-    'ip.move': ['203.0.113.100', 'runner-1'],
-    'ip.evacuate': ['gitlab-1', 'runner-1'],
-    'vm.rename': ['grafana-1', 'grafana-2'],
-    says: /^No policy rule allows /,
-    unseen: 0,
-  },
-}
+const refusals = `
+| what is refused                            | ip move                           | evacuate             | vm rename           | start | unseen |
+|--------------------------------------------|-----------------------------------|----------------------|---------------------|-------|--------|
+| an unknown name                            | 203.0.113.250 web-2               | web-9 web-2          | preview-9 x         |       |        |
+| an unknown second name                     | 203.0.113.10 web-9                | web-1 web-9          | -                   |       |        |
+| an unknown id                              | eip_0000000000000 sv_000000000000 | sv_0000000000000 web-2 | vm_0000000000000 x |      | 0      |
+| a name that several have                   | -                                 | bastion-1 web-2      | -                   |       |        |
+| a name that several have, and none fits    | 203.0.113.80 bastion-1            | -                    | -                   |       | 0      |
+| another site                               | 203.0.113.10 edge-fra-1           | web-1 edge-fra-1     | -                   |       |        |
+| another project                            | 203.0.113.10 kafka-1              | web-1 kafka-1        | -                   |       | 1      |
+| another project, by its id                 | 203.0.113.10 ${server}            | web-1 ${server}      | -                   |       | 1      |
+| what is so already                         | 203.0.113.10 web-1                | web-1 web-1          | preview-1 preview-1 |       |        |
+| what cannot be changed                     | 203.0.113.70 web-1                | web-2 web-1          | preview-1 a_b       |       |        |
+| an address that is not active              | 203.0.113.102 runner-2            | runner-1 gitlab-1    | -                   |       |        |
+| what the rule lets others request          | 203.0.113.80 kafka-2              | kafka-1 kafka-2      | airflow-1 airflow-2 |       | 0      |
+| what the rule lets others request, by its id | ${address} kafka-2              | ${server} kafka-2    | ${machine} airflow-2 |      | 0      |
+| no approver left                           | 203.0.113.100 runner-1            | gitlab-1 runner-1    | grafana-1 grafana-2 |       |        |
+| what another request holds                 | 203.0.113.11 web-2                | edge-ash-1 web-1     | preview-2 preview-4 |       |        |
+| a start that is past                       | 203.0.113.10 web-2                | web-1 web-2          | preview-1 preview-9 | at 2020-01-01 06:00 | |
+| a start too far ahead                      | 203.0.113.10 web-2                | web-1 web-2          | preview-1 preview-9 | in 900h |      |
+| a token                                    | 203.0.113.10 ${'a'.repeat(36)}    | web-1 ${'b'.repeat(36)} | preview-1 ${'c'.repeat(36)} | |       |
+`
 
-const none: Record<string, Refused> = {
-  'no answer of the account': { ...usual, says: /^Not requested: the account API returned an error \(503\)\./ },
-}
+const otherRefusals = `
+| what is refused                        | ip move                | evacuate          | vm rename           | start | unseen |
+|----------------------------------------|------------------------|-------------------|---------------------|-------|--------|
+| no reason, where the rule requires one | 203.0.113.10 web-2     | web-1 web-2       | preview-1 preview-9 |       |        |
+| what no rule covers                    | 203.0.113.100 runner-1 | gitlab-1 runner-1 | grafana-1 grafana-2 |       | 0      |
+`
+
+const away = `
+| what is refused          | ip move            | evacuate    | vm rename           | start | unseen |
+|--------------------------|--------------------|-------------|---------------------|-------|--------|
+| no answer of the account | 203.0.113.10 web-2 | web-1 web-2 | preview-1 preview-9 |       |        |
+`
 
 /** What is another sentence on purpose: the API has lists and ids where Slack has suggestions, buttons and a form. */
 const inApi: [RegExp, (...found: string[]) => string][] = [
@@ -166,7 +113,7 @@ const kindsOfThings: Record<Kind, [string, string]> = {
   'ip.evacuate': ['server', 'server'],
   'vm.rename': ['virtual machine', ''],
 }
-const unknownTo = (kind: Kind, typed: [string, string], which: 0 | 1) =>
+const unknownTo = (kind: Kind, typed: string[], which: number) =>
   `Not requested: no ${kindsOfThings[kind][which]} ${typed[which]}. List what there is, and use an id.`
 
 const reworded = (text: string, pairs: typeof inApi) => pairs.reduce((words, [from, to]) => words.replace(from, to), text)
@@ -200,11 +147,11 @@ async function open(yaml: string, env: Record<string, string> = {}) {
   }
 
   /** The same request over both ways in. Nobody's limit of calls counts. */
-  async function ask(kind: Kind, [first, second]: [string, string], start?: string) {
+  async function ask(kind: Kind, names: string[], start?: string) {
     await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
     const name = kinds[kind].tool
-    const args = { ...argumentsOf(kind, [first, second]), start }
-    const key = [kind, first, second, start].join().replaceAll(' ', '-')
+    const args = { ...argumentsOf(kind, names), start }
+    const key = [kind, ...names, start].join().replaceAll(' ', '-')
     const { status, json } = await world.call('POST /v1/requests', { body: { change: kind, ...args }, key })
     const mcp = await client.callTool({ name, arguments: args })
     return { status, http: json.detail, mcp: textOf(mcp) }
@@ -217,36 +164,41 @@ describe('what Slack refuses is refused in the same words over HTTP and over MCP
   test.each([
     ['by the check and the rights', policy, refusals],
     ['by the rule', otherPolicy, otherRefusals],
-    ['without an answer', policy, none],
-  ])('%s', async (_, yaml, all) => {
+    ['without an answer', policy, away],
+  ])('%s', async (about, yaml, table) => {
     const world = await open(yaml)
-    if (all === refusals)
-      for (const held of ['ip move 203.0.113.11 web-1', 'evacuate edge-ash-1 web-2', 'vm rename preview-2 preview-3']) {
-        await world.ben.command(`/infra ${held}`, { channel: ops })
-        await untilCard(world.slack, new RegExp(`${held.split(' ').at(-2)}[^]*needs approval`))
-      }
-    if (all === none) {
+    const held = table === refusals ? ['ip move 203.0.113.11 web-1', 'evacuate edge-ash-1 web-2', 'vm rename preview-2 preview-3'] : []
+    for (const each of held) {
+      await world.ben.command(`/infra ${each}`, { channel: ops })
+      await untilCard(world.slack, new RegExp(`${each.split(' ').at(-2)}[^]*needs approval`))
+    }
+    if (table === away) {
       await forgetLists(world)
       world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 503, times: 1_000 })
     }
-    for (const [what, { start, says, unseen, ...typedFor }] of Object.entries(all))
-      for (const [kind, typed] of Object.entries(typedFor) as [Kind, [string, string] | undefined][]) {
-        if (!typed) continue
-        const said = await world.type([kinds[kind].command, ...typed, start].join(' ').trim())
-        const machine = unseen === undefined ? reworded(reworded(said, inApi), forMachine) : unknownTo(kind, typed, unseen)
+    const sentences: string[] = []
+    for (const { what, typed, start, unseen } of readTable(table))
+      for (const [kind, words] of typed) {
+        const names = words.split(' ')
+        const said = await world.type([kinds[kind].command, words, start].join(' ').trim())
+        const machine = unseen === undefined ? reworded(reworded(said, inApi), forMachine) : unknownTo(kind, names, unseen)
 
-        const { status, ...answers } = await world.ask(kind, typed, start)
+        const { status, ...answers } = await world.ask(kind, names, start)
 
-        expect([what, said]).toEqual([what, expect.stringMatching(says)])
+        sentences.push(`${what}, ${kinds[kind].command}:\n${said}\n`)
         expect([what, kind, answers]).toEqual([what, kind, { http: machine, mcp: machine }])
         expect(status).toBeGreaterThanOrEqual(403)
       }
-    expect(await world.records.all()).toHaveLength(all === refusals ? 3 : 0)
+    expect(await world.records.all()).toHaveLength(held.length)
     expect(patchesOf(world)).toEqual([])
     // Each tool that proposes something was tried.
     const { tools } = await world.client.listTools()
     const proposing = tools.map(({ name }) => name).filter((name) => name.startsWith('propose_'))
     expect(proposing).toEqual(Object.values(kinds).map(({ tool }) => tool))
+    const inDays = /\w{3} \d+ \w{3}, \d\d:\d\d(?= \(UTC\)| is more)/g
+    await expect(`What Slack refuses ${about}\n\n${sentences.join('\n').replaceAll(inDays, 'DATE')}`).toMatchFileSnapshot(
+      `refusals.${about.replaceAll(' ', '-')}.txt`,
+    )
   })
 })
 
@@ -265,7 +217,7 @@ describe('a machine reads what holds its change, as people do on the message, be
       await world.ben.command('/infra freeze because the network is rebuilt', { channel: ops })
       await untilCard(world.slack, /\*Frozen\* by/)
     }
-    const typed = { ...usual, 'ip.move': ['203.0.113.11', 'web-2'] } satisfies typeof usual
+    const typed = { ...usual, 'ip.move': ['203.0.113.11', 'web-2'] }
     for (const kind of Object.keys(kinds) as Kind[]) {
       const { json } = await world.call('POST /v1/requests', { body: { change: kind, ...argumentsOf(kind, typed[kind]) }, key: kind })
       const card = await untilCard(world.slack, new RegExp(`${typed[kind][0]}[^]*ci \\(machine\\) needs approval`))

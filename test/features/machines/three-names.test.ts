@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { App } from '../../../src/app.ts'
 import type { Change } from '../../../src/domain/change.ts'
@@ -9,7 +9,7 @@ import { findTyped, optionOf } from '../../../src/kit/thing.ts'
 import { virtualMachines } from '../../../src/kit/things.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { ops, people, untilCard, untilShown } from '../../journeys/world.ts'
-import { connect, type MachineWorld, startMachineWorld, textOf } from './machines-world.ts'
+import { connect, startMachineWorld, textOf } from './machines-world.ts'
 
 const Input = z.object({ virtualMachineId: z.string(), rack: z.string(), name: z.string() })
 type Input = z.infer<typeof Input>
@@ -81,49 +81,40 @@ const renameWithRack = changeFeature<Input, Facts, keyof Input, keyof Input>({
   item: { of: 'virtual-machine', label: 'Rename…' },
 })
 
-let world: MachineWorld
-beforeEach(async () => {
+async function start() {
   vi.spyOn(renameVirtualMachine, 'create').mockImplementation(renameWithRack.create)
-  world = await startMachineWorld()
-})
+  return startMachineWorld()
+}
 
-const body = { virtual_machine: 'preview-1', rack: 'OPS-7', name: 'preview-eu-1' }
-
-test('a command takes them in their order, and its usage names them all', async () => {
-  await world.ada.command('/infra vm rename preview-1 OPS-7 to preview-eu-1', { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
-  expect(card.text).toContain('Rename preview-1 → preview-eu-1')
-  expect(card.text).toMatch(/Rack OPS-7/)
-
-  await world.ada.command('/infra vm rename preview-1 OPS-7 preview-eu-1 now', { channel: ops })
-  await untilShown(world.slack, people.ada, /vm rename &lt;vm&gt; &lt;rack&gt; &lt;new name&gt;` .*leave the new name out to open a form/)
-})
-
-test('an incomplete command fills the form by name, and the form requests what is entered there', async () => {
-  await world.ada.command('/infra vm rename preview-1 OPS-7', { channel: ops })
-  const { view } = await world.slack.until(() => world.ada.topView())
-  const blocks = (view.blocks as { block_id: string; element: { initial_value?: string; initial_option?: unknown } }[]).slice(0, 3)
-  expect(blocks.map(({ block_id }) => block_id)).toEqual(['virtualMachineId', 'rack', 'name'])
-  expect(JSON.stringify(blocks[0]?.element.initial_option)).toContain('preview-1')
-  expect(blocks.map(({ element }) => element.initial_value)).toEqual([undefined, 'OPS-7', undefined])
-
-  await world.ada.fill(undefined, { 'New name': 'preview-eu-1' })
-  await world.ada.submit()
-  const card = await untilCard(world.slack, /needs approval from/)
-  expect(card.text).toContain('Rename preview-1 → preview-eu-1')
-  expect(card.text).toMatch(/Rack OPS-7/)
-})
-
-test('a form that undoes the change has all of its values', async () => {
-  await world.ada.command('/infra vm rename preview-1 OPS-7 preview-eu-1', { channel: ops })
-  await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
-  await world.ben.click(await untilCard(world.slack, /\*Done/), 'Rename back')
-  const { view } = await world.slack.until(() => world.ben.topView())
-  const values = (view.blocks as { block_id: string; element?: { initial_value?: string } }[]).map(({ block_id, element }) => [
+const formOf = ({ view }: { view: Record<string, unknown> }) =>
+  (view.blocks as { block_id: string; element?: { initial_value?: string; initial_option?: unknown } }[]).map(({ block_id, element }) => [
     block_id,
-    element?.initial_value,
+    element?.initial_value ?? JSON.stringify(element?.initial_option),
   ])
-  expect(values).toEqual(
+
+test('people name them in their order, the usage names them all, and a form has each by its name', async () => {
+  const world = await start()
+  const { ada, ben, slack } = world
+  await ada.command('/infra vm rename preview-1 OPS-7 preview-eu-1 now', { channel: ops })
+  await untilShown(slack, people.ada, /vm rename &lt;vm&gt; &lt;rack&gt; &lt;new name&gt;` .*leave the new name out to open a form/)
+  await ada.command('/infra vm rename preview-2 OPS-7', { channel: ops })
+  const form = await slack.until(() => ada.topView())
+  expect(formOf(form).slice(0, 3)).toEqual([
+    ['virtualMachineId', expect.stringContaining('preview-2')],
+    ['rack', 'OPS-7'],
+    ['name', undefined],
+  ])
+  await ada.fill(undefined, { 'New name': 'preview-eu-2' })
+  await ada.submit()
+  expect((await untilCard(slack, /Rename preview-2 → preview-eu-2/)).text).toMatch(/Rack OPS-7/)
+
+  await ada.command('/infra vm rename preview-1 OPS-7 to preview-eu-1', { channel: ops })
+  const card = await untilCard(slack, /Rename preview-1 → preview-eu-1/)
+  expect(card.text).toMatch(/Rack OPS-7/)
+  await ben.click(card, 'Approve')
+  await ben.click(await untilCard(slack, /\*Done\*.*preview-eu-1/s), 'Rename back')
+  const back = await slack.until(() => ben.topView())
+  expect(formOf(back)).toEqual(
     expect.arrayContaining([
       ['rack', 'OPS-7'],
       ['name', 'preview-1'],
@@ -131,28 +122,23 @@ test('a form that undoes the change has all of its values', async () => {
   )
 })
 
-test('a machine must send all three over HTTP, each arrives, and OpenAPI has them', async () => {
-  const { rack, ...two } = body
+test('a machine must send all three over HTTP and over MCP, and each arrives', async () => {
+  const world = await start()
+  const [two, rack] = [{ virtual_machine: 'preview-1', name: 'preview-eu-1' }, 'OPS-7']
   const missing = await world.call('POST /v1/requests', { body: { change: 'vm.rename', ...two }, key: 'k-1' })
   expect(missing).toMatchObject({ status: 400, json: { detail: expect.stringContaining('rack: is missing') } })
-
-  const requested = await world.call('POST /v1/requests', { body: { change: 'vm.rename', rack, ...two }, key: 'k-2' })
-  expect(requested).toMatchObject({ status: 201, json: { subject: 'preview-1' } })
-  expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/Rack OPS-7/)
   const { json } = await world.call('GET /v1/openapi.json')
   expect(JSON.stringify(json)).toContain('"required":["change","virtual_machine","rack","name"]')
-})
+  const requested = await world.call('POST /v1/requests', { body: { change: 'vm.rename', rack, ...two }, key: 'k-2' })
+  expect(requested).toMatchObject({ status: 201, json: { subject: 'preview-1' } })
+  expect((await untilCard(world.slack, /preview-1/)).text).toMatch(/Rack OPS-7/)
 
-test('a machine must send all three over MCP, and each arrives', async () => {
   const client = await connect(world)
   const { tools } = await client.listTools()
   expect(tools.find(({ name }) => name === 'propose_rename')?.inputSchema.required).toEqual(['virtual_machine', 'rack', 'name'])
-  const { rack: _, ...two } = body
-  const missing = await client.callTool({ name: 'propose_rename', arguments: two })
-  expect(missing.isError).toBe(true)
-  expect(textOf(missing)).toContain('rack')
-
-  const proposed = await client.callTool({ name: 'propose_rename', arguments: body })
-  expect(proposed).toMatchObject({ structuredContent: { change: 'vm.rename', subject: 'preview-1' } })
-  expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/Rack OPS-7/)
+  const refused = await client.callTool({ name: 'propose_rename', arguments: two })
+  expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('rack')])
+  const args = { virtual_machine: 'preview-2', rack, name: 'preview-eu-2' }
+  expect(await client.callTool({ name: 'propose_rename', arguments: args })).toMatchObject({ structuredContent: { subject: 'preview-2' } })
+  expect((await untilCard(world.slack, /preview-2/)).text).toMatch(/Rack OPS-7/)
 })
