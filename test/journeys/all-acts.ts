@@ -24,12 +24,6 @@ export interface PossibleAct {
   delivery(actor: Actor): RawRequest
 }
 
-/** Returns the kind of an act, such as a command, or a click in a modal. */
-export function kindOf({ at, name }: PossibleAct): string {
-  const [kind = ''] = at.split(' ')
-  return kind === 'command' ? kind : name.replace(at, kind)
-}
-
 const ts = '1795010400.000100'
 
 /** Returns every registered act in every place where it can come from. New handlers are included without a change here. */

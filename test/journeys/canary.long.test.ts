@@ -49,6 +49,11 @@ test.each(Object.entries(moments))('a bot that is killed %s leaves no key that m
   expect(keyNamed(name)).toBeUndefined()
 })
 
+test('a key that Slack cannot show, and those whose creation gets no usable answer', async () => {
+  await canary.hideKey('status')
+  for (const kind of ['drop-after', 'html', 'truncate'] as const) await canary.loseKey(kind)
+})
+
 test('afterwards no token is anywhere except in what its requester was shown', async () => {
-  await canary.expectNoLeak({ tokens: 3, shown: 1 })
+  await canary.expectNoLeak({ tokens: 7, shown: 1 })
 })

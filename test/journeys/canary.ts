@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { startScene } from '../faults/scene.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
-import { general, ops, people } from './world.ts'
+import { general, ops, people, untilReport } from './world.ts'
 
 /** Starts a bot with the most detailed log, and notes everything that leaves it. */
 export async function startCanary() {
@@ -61,6 +61,34 @@ export async function startCanary() {
     return accountApi.world.data.apiKeys.find((key) => key.name.startsWith(`${name} [`))
   }
 
+  const createKey = (name: string) => approved(`/infra keys create ${name}`)
+
+  /** Ada makes a key that Slack does not show: it refuses the message, or is unavailable. */
+  async function hideKey(kind: 'error' | 'status'): Promise<void> {
+    const card = await createKey(`hidden-${kind}`)
+    const faults = [
+      slack.faults.add({ method: 'response_url', kind: 'status', status: kind === 'error' ? 404 : 503, times: 3 }),
+      slack.faults.add({ method: 'chat.postEphemeral', kind, error: 'user_not_in_channel', times: 1 }),
+    ]
+    await slack.as(people.ada).click(card, 'Create key')
+    await untilReport(slack, card.ts, /Failed/)
+    expect(faults.every(({ fired }) => fired > 0)).toBe(true)
+    slack.faults.clear()
+    expect(keyNamed(`hidden-${kind}`)).toBeUndefined()
+  }
+
+  /** Ada makes a key whose creation gets no usable answer. */
+  async function loseKey(kind: 'drop-after' | 'html' | 'truncate' | 'instead'): Promise<void> {
+    const card = await createKey(`lost-${kind}`)
+    // The error page of a proxy quotes the token.
+    const instead = ({ body }: { body: unknown }) => ({ status: 502, type: 'text/html', text: `<pre>${JSON.stringify(body)}</pre>` })
+    const fault = accountApi.faults.add({ method: 'POST', path: /api_keys/, kind, times: 1, instead })
+    await slack.as(people.ada).click(card, 'Create key')
+    await untilReport(slack, card.ts, /Failed/)
+    expect(fault.fired).toBe(1)
+    expect(keyNamed(`lost-${kind}`)).toBeUndefined()
+  }
+
   /** Kills the bot. No token may be anywhere except in what Ada was shown. `tokens`, `shown`: the least tokens, and messages with one. */
   async function expectNoLeak({ tokens: least, shown }: { tokens: number; shown: number }): Promise<void> {
     await kill()
@@ -110,8 +138,10 @@ export async function startCanary() {
     bots,
     kill,
     approved,
-    createKey: (name: string) => approved(`/infra keys create ${name}`),
+    createKey,
     keyNamed,
+    hideKey,
+    loseKey,
     expectNoLeak,
     end,
   }

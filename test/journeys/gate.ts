@@ -26,7 +26,7 @@ export interface Unwelcome {
 const isGuest = { person: { isRestricted: true }, words: /^Guests can't use Lockkeeper/ }
 const isForeign = { words: /^People from other workspaces can't use Lockkeeper/ }
 
-export const unwelcome: Unwelcome[] = [
+export const unwelcome: [Unwelcome, ...Unwelcome[]] = [
   { who: 'a guest of several channels', mark: 'RSTR', ...isGuest },
   { who: 'a guest of one channel', mark: 'ULTR', ...isGuest, person: { isRestricted: true, isUltraRestricted: true } },
   { who: 'a bot', mark: 'BOTS', person: { isBot: true }, words: /^Bots can't use Lockkeeper/ },
