@@ -45,59 +45,56 @@ test('an alert leads to one request: its repeats and a killed bot add none, and 
   expect(writes()).toEqual([])
 })
 
-test('a bot that was away when an alert fired or resolved learns it once it is back', async () => {
-  const { alertmanagerFor, untilRequest, requests, bots } = await startAlertScene()
+type AlertScene = Awaited<ReturnType<typeof startAlertScene>>
+
+test.each<[what: string, away: (scene: AlertScene) => unknown, back: (scene: AlertScene) => unknown]>([
+  ['the bot is', ({ bots }) => bots.kill(0), ({ bots }) => bots.start(0)],
+  ['Redis is', ({ proxy }) => proxy.refuse(), ({ proxy }) => proxy.heal()],
+])('while %s away alerts are refused, and what fired or resolved then is learned afterwards', async (_, away, back) => {
+  const scene = await startAlertScene()
+  const { alertmanagerFor, untilRequest, requests } = scene
   const alertmanager = await alertmanagerFor()
 
-  await bots.kill(0)
+  await away(scene)
   await alertmanager.send(nodeDown('web-1'))
   await untilRefused(alertmanager)
-  await bots.start(0)
+  await back(scene)
   await untilRequest(/needs approval from/)
   await untilAccepted(alertmanager)
 
-  await bots.kill(0)
+  await away(scene)
   await alertmanager.send(nodeUp('web-1'))
   await untilSent(alertmanager, 2)
-  await bots.start(0)
+  await back(scene)
   await untilRequest(/alert resolved/i)
   expect(requests()).toHaveLength(1)
 })
 
-test('two Alertmanagers that send the same alert to two bots at once lead to one request', async () => {
-  const { alertmanagerFor, untilRequest, requests, reports } = await startAlertScene({ bots: 2 })
-  const both = await Promise.all([alertmanagerFor(0), alertmanagerFor(1)])
+test.each(['alone', 'as a cluster'])(
+  'two Alertmanagers that both deliver an alert to two bots, each %s, lead to one request',
+  async (how) => {
+    const { alertmanagerFor, untilRequest, requests, reports } = await startAlertScene({ bots: 2 })
+    const [port = 0, other = 0] = [await freePort(), await freePort()]
+    const isCluster = how === 'as a cluster'
+    const first = await alertmanagerFor(0, isCluster ? { cluster: { port, peers: [] } } : {})
+    const second = await alertmanagerFor(1, isCluster ? { cluster: { port: other, peers: [port] } } : {})
 
-  await Promise.all(both.map((each) => each.send(nodeDown('web-1'))))
-  const card = await untilRequest(/needs approval from/)
-  await Promise.all(both.map((each) => untilSent(each, 1)))
-  expect(requests()).toHaveLength(1)
+    // Each gives it a start of its own.
+    await Promise.all([first, second].map((each) => each.send(nodeDown('web-1'))))
+    const card = await untilRequest(/needs approval from/)
+    await untilAccepted(second)
+    expect(requests()).toHaveLength(1)
+    // The one that is left withdraws it.
+    if (isCluster) await first.stop()
+    else await first.send(nodeUp('web-1'))
+    await second.send(nodeUp('web-1'))
 
-  await Promise.all(both.map((each) => each.send(nodeUp('web-1'))))
-  await untilRequest(/alert resolved/i)
-  await delay(2_000)
-  expect(requests()).toHaveLength(1)
-  expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
-})
-
-test('a cluster of two that both deliver leads to one request, and the one that is left withdraws it', async () => {
-  const { alertmanagerFor, untilRequest, requests } = await startAlertScene({ bots: 2 })
-  const [port = 0, other = 0] = [await freePort(), await freePort()]
-  const first = await alertmanagerFor(0, { cluster: { port, peers: [] } })
-  const second = await alertmanagerFor(1, { cluster: { port: other, peers: [port] } })
-
-  // Each gives it a start of its own.
-  await first.send(nodeDown('web-1'))
-  await second.send(nodeDown('web-1'))
-  await untilRequest(/needs approval from/)
-  await untilAccepted(second)
-  expect(requests()).toHaveLength(1)
-  await first.stop()
-  await second.send(nodeUp('web-1'))
-
-  await untilRequest(/alert resolved/i)
-  expect(requests()).toHaveLength(1)
-})
+    await untilRequest(/alert resolved/i)
+    await delay(2_000)
+    expect(requests()).toHaveLength(1)
+    expect(reports(card, /resolved/i).length).toBeLessThanOrEqual(1)
+  },
+)
 
 test('an alert that resolves by time-out and goes on firing is requested again after two minutes', async () => {
   const { alertmanagerFor, untilRequest, requests } = await startAlertScene()
@@ -147,20 +144,6 @@ test('an outage after one whose resolved was silenced, or sent by no Alertmanage
   await third.send(nodeDown('web-1', { startsAt: later }))
   await untilSent(third, 1)
   expect(requests()).toHaveLength(2)
-})
-
-test('while Redis is away alerts are refused, and afterwards Alertmanager brings them again', async () => {
-  const { alertmanagerFor, untilRequest, requests, proxy } = await startAlertScene()
-  const alertmanager = await alertmanagerFor()
-
-  proxy.refuse()
-  await alertmanager.send(nodeDown('web-1'))
-  await untilRefused(alertmanager)
-  proxy.heal()
-
-  await untilRequest(/needs approval from/)
-  await untilSent(alertmanager, 1)
-  expect(requests()).toHaveLength(1)
 })
 
 test('an alert that resolves before its request could be posted leaves nothing to approve', async () => {

@@ -1,18 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from '../journeys/world.ts'
+import { approvedKey, ops, people, startWorld, untilReport, untilShown, type World } from '../journeys/world.ts'
 import type { FaultOrder } from '../sandbox/account-api/faults.ts'
-import type { Message } from '../sandbox/slack/slack.ts'
 import { startScene } from './scene.ts'
 
-const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
-
 type Places = Pick<World, 'slack' | 'accountApi'>
-
-async function approvedKey({ slack }: Places): Promise<Message> {
-  await slack.as(people.ada).command('/infra keys create ci-deploy', { channel: ops })
-  await slack.as(people.ben).click(await untilCard(slack, /needs approval from/), 'Approve')
-  return untilCard(slack, /\*Approved\.\*/)
-}
 
 function liveKeys({ accountApi }: Places) {
   return accountApi.world.data.apiKeys.filter(({ name }) => name.startsWith('ci-deploy'))
@@ -73,63 +64,57 @@ describe('a bot that is killed', () => {
   })
 })
 
-/** Ada's key is approved, and this goes wrong when she presses *Create key*. */
-async function createInto<Planned>(plan: (world: World) => Planned, options: WorldOptions = {}) {
-  const world = await startWorld({ timings: quick, ...options })
+const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
+const ofKeys = { path: /api_keys/ }
+
+test.each<[what: string, plan: (world: World) => { fired: number }[], fired: number[], end: RegExp, isKept: boolean, told?: RegExp]>([
+  [
+    'a key whose creation takes effect long after its connection broke is deleted',
+    ({ accountApi }) => [accountApi.faults.add({ method: 'POST', ...ofKeys, kind: 'late', delayMs: 6_000 })],
+    [1],
+    /Failed|Not started/,
+    false,
+  ],
+  [
+    'a key whose message Slack confirms only while its deletion is due is reported as deleted, also to the person who saw it',
+    ({ slack, accountApi }) => [
+      slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 }),
+      accountApi.faults.add({ method: 'DELETE', ...ofKeys, kind: 'delay', delayMs: 3_000 }),
+    ],
+    [1, 1],
+    /Failed/,
+    false,
+    /took too long.*Don't use it/,
+  ],
+  [
+    'a key stays if one answer to its message is lost: it is shown again to the same person',
+    ({ slack }) => [slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret })],
+    [1],
+    /Done/,
+    true,
+  ],
+  [
+    'a key is deleted if every answer to its message is lost, whether or not it was seen',
+    ({ slack }) => [
+      slack.faults.add({ method: 'response_url', kind: 'drop-after', times: 3, when: isSecret }),
+      slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
+    ],
+    [3, 1],
+    /Failed/,
+    false,
+    /deleted the new key/,
+  ],
+])('%s, and that is reported once', async (_, plan, fired, end, isKept, told) => {
+  const world = await startWorld({ timings: { graceMs: 600, unsettledMs: fired.length === 1 && !isKept ? 15_000 : 600, handoverMs: 800 } })
   const card = await approvedKey(world)
   const planned = plan(world)
   await world.ada.click(card, 'Create key')
-  return { ...world, card, planned, untilEnd: (fits = /Failed/) => untilReport(world.slack, card.ts, fits) }
-}
-
-const isSecret = (args: object) => JSON.stringify(args).includes('Your new API key')
-
-test('a key whose creation takes effect late is deleted, and reported once', async () => {
-  // The connection breaks at once. What was sent on it takes effect much later.
-  const late = { method: 'POST', path: /api_keys/, kind: 'late', delayMs: 6_000 } as const
-  const world = await createInto(({ accountApi }) => accountApi.faults.add(late), { timings: { ...quick, unsettledMs: 15_000 } })
 
   await expect.poll(() => world.accountApi.world.issuedTokens.length).toBe(1)
-  await expect.poll(() => liveKeys(world)).toEqual([])
-  await world.untilEnd(/Failed|Not started/)
-  expect(world.planned.fired).toBe(1)
-  expect(shownTokens(world)).toEqual([])
-})
-
-test('a key that was shown while its deletion was due is reported as deleted, also to the person who saw it', async () => {
-  const world = await createInto(({ slack, accountApi }) => [
-    // Slack accepts the message, but confirms it too late.
-    slack.faults.add({ method: 'response_url', kind: 'delay', delayMs: 2_000 }),
-    accountApi.faults.add({ method: 'DELETE', path: /api_keys/, kind: 'delay', delayMs: 3_000 }),
-  ])
-
-  await world.untilEnd()
-
-  expect(world.planned.map(({ fired }) => fired)).toEqual([1, 1])
-  expect(liveKeys(world)).toEqual([])
-  expect(world.slack.thread(ops, world.card.ts).filter(({ text }) => /Done/.test(text))).toEqual([])
-  await untilShown(world.slack, people.ada, /took too long.*Don't use it/)
-})
-
-test('a created key stays if one answer to its message is lost: it is shown again to the same person', async () => {
-  const world = await createInto(({ slack }) => slack.faults.add({ method: 'response_url', kind: 'drop-after', when: isSecret }))
-
-  await world.untilEnd(/Done/)
-
-  expect(world.planned.fired).toBe(1)
-  expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
-  expect(liveKeys(world)).toHaveLength(1)
-})
-
-test('a created key is deleted if every answer to its message is lost, whether or not it was seen, and that is reported', async () => {
-  const world = await createInto(({ slack }) => [
-    slack.faults.add({ method: 'response_url', kind: 'drop-after', times: 3, when: isSecret }),
-    slack.faults.add({ method: 'chat.postEphemeral', kind: 'drop-after', when: isSecret }),
-  ])
-
-  await world.untilEnd()
-
-  expect(world.planned.map(({ fired }) => fired)).toEqual([3, 1])
-  expect(liveKeys(world)).toEqual([])
-  await untilShown(world.slack, people.ada, /deleted the new key/)
+  await untilReport(world.slack, card.ts, end)
+  await expect.poll(() => liveKeys(world).length).toBe(isKept ? 1 : 0)
+  expect(planned.map((each) => each.fired)).toEqual(fired)
+  expect(world.slack.thread(ops, card.ts)).toHaveLength(2)
+  if (isKept) expect(shownTokens(world)).toEqual(liveKeys(world).map(({ token }) => token))
+  if (told) await untilShown(world.slack, people.ada, told)
 })

@@ -54,11 +54,4 @@ describe('what approvers should check first', () => {
 
     expect(back.text).toMatch(/\*Check first\*\n• {2}Last change at <!date.* by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
   })
-
-  test('is asked for by a rule, whatever there is to check', async () => {
-    const world = await startWorldUnder(usual.replace('}', ', confirm: true }'))
-    const { card } = await requestMove(world)
-
-    expect(dialogOf(card.blocks)).toContain('Move `203.0.113.10`: web-1 → web-2')
-  })
 })

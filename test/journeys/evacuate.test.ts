@@ -175,18 +175,6 @@ describe('the addresses of an evacuation', () => {
     expect(patched(world)).toEqual([own[0]?.id])
   })
 
-  test('are all shown on one message, also 50', async () => {
-    const own = addresses(50)
-    const world = await worldWith(own)
-
-    const card = await requestEvacuation(world)
-
-    expect(JSON.stringify(card.blocks)).toContain(own[49]?.address)
-    await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-    expect(patched(world)).toHaveLength(50)
-  })
-
   test('of a dead server are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {
     const own = addresses(3)
     const world = await worldWith(own)

@@ -70,14 +70,6 @@ describe('a form from where there is no channel', () => {
     expect(world.ada.topView()?.title).toBe('Request sent')
   })
 
-  test('opens by the global shortcut for an evacuation, too', async () => {
-    const world = await startWorld()
-    await world.ada.globalShortcut('evacuate-server', { channel: ops })
-    await untilForm(world, people.ada, 'Channel')
-    await world.ada.submit()
-    await untilForm(world, people.ada, 'Its Elastic IPs are moved to another server.')
-  })
-
   test('offers neither direct messages nor shared channels, nor private channels of others', async () => {
     const world = await startWorld()
     addPrivateChannel(world, [people.ben])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openRecords } from './records.ts'
-import { ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { approvedKey, ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 interface Element {
   type: string
@@ -129,9 +129,7 @@ describe('the Home tab', () => {
 
   test('creates no key, because its token could not be shown there: neither by a button nor by one from an older version', async () => {
     const world = await startWorld()
-    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
-    const approved = await untilCard(world.slack, /\*Approved\.\*/)
+    const approved = await approvedKey(world)
     const home = await openHome(world, people.ada, /Approved: press \*Create key\* by/)
     expect(wordsOf(world, people.ada)).not.toContain('"text":"Create key"')
 

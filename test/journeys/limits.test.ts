@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { accepted, strict } from './strict-world.ts'
-import { ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { approvedKey, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('another tool has used up the writes of the minute', () => {
   test('an approved move waits for its turn, says so, and is sent once', async () => {
@@ -20,9 +20,7 @@ describe('another tool has used up the writes of the minute', () => {
 
   test('a press on Create key is answered with when to press again, and nothing is made without it', async () => {
     const world = await startWorld(strict)
-    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
-    const card = await untilCard(world.slack, /press \*Create key\*/)
+    const card = await approvedKey(world)
     world.accountApi.limiter.useByAnotherTool('write')
 
     await world.ada.click(card, 'Create key')

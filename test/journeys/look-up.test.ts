@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../sandbox/slack/json.ts'
-import type { Message, OpenView } from '../sandbox/slack/slack.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+import type { OpenView } from '../sandbox/slack/slack.ts'
+import { ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const secret = 'C0SECRET01'
 
@@ -120,22 +120,5 @@ describe('Move…', () => {
     await world.slack.until(() => world.slack.ephemerals(people.chiara).length === 3)
 
     expect(JSON.stringify([world.slack.home(people.chiara), world.slack.ephemerals(people.chiara)])).not.toContain(mark)
-  })
-
-  test.each([
-    ['a direct message', 'D0ADA00001', /direct message/],
-    ['a channel without Lockkeeper', general, /I'm not in this channel/],
-  ])('says why not: in %s', async (_, channel, words) => {
-    const world = await startWorld()
-    // The direct messages exist once Lockkeeper has used them.
-    await world.ada.openHome()
-    const speaker = channel.startsWith('D') ? world.ada : world.ben
-    const posted = await speaker.say('203.0.113.10', { channel })
-    await world.ada.messageShortcut(posted as Message, 'look-up')
-
-    await world.ada.click(await untilLookedUp(world), 'Move…')
-
-    const shown = await world.slack.until(() => (words.test(wordsOf(world.ada.topView())) ? world.ada.topView() : undefined))
-    expect(shown.title).toBe('Not possible')
   })
 })

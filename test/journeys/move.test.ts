@@ -1,18 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openRecords } from './records.ts'
-import {
-  general,
-  ops,
-  patchesOf,
-  people,
-  requestMove,
-  shareWorld,
-  startWorld,
-  untilCard,
-  untilReport,
-  untilShown,
-  type World,
-} from './world.ts'
+import { general, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('a move', () => {
   test('is requested by one person, approved by another, tracked to its end, and never shown as done before it is', async () => {
@@ -106,36 +94,15 @@ describe('a move', () => {
   })
 })
 
-describe('a request that cannot be made', () => {
-  const current = shareWorld()
-  test.each<[string, (world: World) => string, RegExp]>([
-    ['a server that does not exist', () => '203.0.113.10 web-999', /No server web-999/],
-    ['a server in another site', ({ accountApi: { world } }) => pair(world.inAnotherSite()), /can't leave its site/],
-    ['a server in another project', ({ accountApi: { world } }) => pair(world.inAnotherProject()), /can't leave its project/],
-    ['words too many', () => '203.0.113.10 web-2 now please', /Not requested: couldn't read `now please`\. Usage: /],
-  ])('%s', async (_, words, sentence) => {
-    const world = current()
+test('a request cannot be made in a channel without the bot, nor for a resource that has an open request', async () => {
+  const world = await startWorld()
 
-    await world.ada.command(`/infra ip move ${words(world)}`, { channel: ops })
+  await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: general })
+  await untilShown(world.slack, people.ada, /^I'm not in this channel\. Run `\/invite @Lockkeeper`, then try again\.$/)
 
-    await untilShown(world.slack, people.ada, sentence)
-    expect(world.slack.messages(ops)).toEqual([])
-  })
-
-  function pair({ elasticIp, target }: { elasticIp: { address: string }; target: { id: string } }): string {
-    return `${elasticIp.address} ${target.id}`
-  }
-
-  test('because the channel is without the bot, or the resource has an open request', async () => {
-    const world = await startWorld()
-
-    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: general })
-    await untilShown(world.slack, people.ada, /^I'm not in this channel\. Run `\/invite @Lockkeeper`, then try again\.$/)
-
-    // Nothing of it is left: the same move can be requested in a channel with the bot.
-    await requestMove(world)
-    await world.ben.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
-    await untilShown(world.slack, people.ben, /^Not requested: <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
-    expect(world.slack.messages(ops)).toHaveLength(1)
-  })
+  // Nothing of it is left: the same move can be requested in a channel with the bot.
+  await requestMove(world)
+  await world.ben.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+  await untilShown(world.slack, people.ben, /^Not requested: <@U0ADA00001> has an open request for `203\.0\.113\.10`/)
+  expect(world.slack.messages(ops)).toHaveLength(1)
 })

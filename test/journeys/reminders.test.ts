@@ -31,17 +31,6 @@ describe('a reminder of a request that waits', () => {
     expect(repliesTo(world, card)).toHaveLength(3)
     expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'remind', 'remind', 'expire'])
   })
-
-  test('is only the later one if both were missed, and none comes after the approval', async () => {
-    const { world, card, pass } = await startRequest()
-
-    await pass(9.5)
-    await untilReport(world.slack, card.ts, /needs approval, 30\smin left/)
-    await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-
-    expect(repliesTo(world, card)).toHaveLength(2)
-  })
 })
 
 describe('an escalation of a request that waits', () => {
@@ -65,27 +54,5 @@ describe('an escalation of a request that waits', () => {
     expect(cardNow(world, card)?.text).toContain(finn)
     const acts = (await world.records.audit()).map(({ act }) => act)
     expect(acts.slice(0, 3)).toEqual(['request', 'escalate', 'approve'])
-  })
-
-  test('is one message to all whom it calls, the first approvers too, if nothing was sent while no bot ran', async () => {
-    const { world, card, pass } = await startRequest(leadsAndDov)
-
-    await pass(5.5)
-    const only = await untilReport(world.slack, card.ts, /needs approval/)
-    await pass(4)
-    await world.slack.until(() => repliesTo(world, card)[1])
-
-    expect(mentions(only.text)).toEqual(['<@U0DOV00001>', '<!subteam^S0ONCALL01>', '<!subteam^S0LEADS00>'])
-    expect((await world.records.audit()).map(({ act }) => act)).toEqual(['request', 'escalate', 'remind'])
-  })
-
-  test('comes in its time, long before the first reminder, and its people may approve before', async () => {
-    const early = await startRequest(', escalate: { after: 1s, to: [S0LEADS00] }')
-    await untilReport(early.world.slack, early.card.ts, /needs approval/)
-
-    const { world, card } = await startRequest(leadsAndDov)
-    await world.finn.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
-    expect((await world.records.audit()).find(({ act }) => act === 'approve')).toMatchObject({ by: finn, via: 'S0LEADS00' })
   })
 })

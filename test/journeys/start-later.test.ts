@@ -61,17 +61,6 @@ describe('a move that was requested for later', () => {
     await untilReport(world.slack, card.ts, /Expired/)
   })
 
-  test('is missed half an hour after its start', async () => {
-    const { world, card, now, pass } = await startScheduled()
-
-    await pass(minutes(151))
-
-    const report = await untilReport(world.slack, card.ts, /Missed/)
-    expect(report.text).toContain('Approved, but not started within 30 minutes.')
-    expect(now().text).toMatch(/\*Missed\*/)
-    expect(patchesOf(world)).toEqual([])
-  })
-
   test('starts at once when an approver lets it, and nobody else can', async () => {
     const { world, card, now } = await startScheduled()
     await world.ada.click(now(), 'Start now')
@@ -100,27 +89,4 @@ describe('a move that was requested for later', () => {
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)
   })
-
-  test('is not sent if its approver has left the group meanwhile', async () => {
-    const { world, card, pass } = await startScheduled()
-    const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
-    if (group) group.members = group.members.filter((id) => id !== people.ben)
-
-    await pass(minutes(120))
-
-    await untilReport(world.slack, card.ts, /Not started.*Too few of its approvers may still approve/)
-    expect(patchesOf(world)).toEqual([])
-  })
-})
-
-test.each([
-  ['in 15d', /is more than 14 days ahead/],
-  ['at 25:00', /`at 25:00` isn't a time/],
-  ['at 2020-01-01 06:00', /is past/],
-])('a start that cannot be is refused, and nothing is requested: %s', async (start, words) => {
-  const world = await startWorldUnder('rules:\n  - { name: moves, approve: [S0ONCALL01] }')
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${start}`, { channel: ops })
-  expect((await untilShown(world.slack, people.ada, words)).text).toContain('Not requested: ')
-  expect(await world.records.all()).toEqual([])
 })

@@ -19,23 +19,6 @@ async function chooseFirst(person: Hands, list: Message, picker: string): Promis
 }
 
 describe('a list', () => {
-  test('is a table that Slack sorts and filters, with a picker for the details of a row', async () => {
-    const world = await startWorld()
-    await world.ada.command('/infra ip list fra', { channel: ops })
-    const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
-
-    expect(kindsOf(list)).toEqual(['data_table', 'actions'])
-    expect(list.text).toMatchInlineSnapshot(`
-      "*3 Elastic IPs matching \`fra\`*
-      *\`203.0.113.40\`*
-      Server: edge-fra-1  ·  Status: active  ·  Project: Storefront  ·  Site: FRA
-      *\`203.0.113.41\`*
-      Server: edge-fra-2  ·  Status: active  ·  Project: Storefront  ·  Site: FRA
-      *\`2001:db8:40:1::\`*
-      Server: web-fra-1  ·  Status: active  ·  Project: Storefront  ·  Site: FRA"
-    `)
-  })
-
   test('opens the details of a row, and from there the filled form of a change', async () => {
     const world = await startWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
@@ -83,18 +66,6 @@ describe('a list', () => {
     const choice = await chooseFirst(world.ada, second, 'Details of a plan')
 
     await untilShown(world.slack, people.ada, new RegExp(`Id: \`${choice}\``))
-  })
-
-  test('that Slack refuses as a table comes as text', async () => {
-    const world = await startWorld()
-    world.slack.setNewBlocks('refused in response URLs')
-
-    await world.ada.command('/infra ip list fra', { channel: ops })
-    const list = await untilShown(world.slack, people.ada, /Elastic IPs/)
-
-    expect(kindsOf(list)).not.toContain('data_table')
-    expect(world.slack.calls('response_url').map(({ status }) => status)).toEqual([400, 200])
-    expect(list.text).toContain('203.0.113.40')
   })
 
   test.each([

@@ -103,14 +103,6 @@ describe('an incomplete command', () => {
   })
 })
 
-test('the form of a rotation offers the keys except the bot’s own', async () => {
-  const world = await startWorld()
-  const form = await openForm(world, 'keys rotate')
-  const { options } = await world.ada.search(form, 'API key', '')
-
-  expect(options.map(({ text }) => text.text)).toEqual(['grafana read', 'laptop of ada', 'terraform'])
-})
-
 test("Lockkeeper's operators are named with their channel in answers, and in a form that is refused", async () => {
   const named = `ockkeeper's operators (<#${ops}>)`
   const world = await startWorldUnder('rules: [{ name: staging, changes: [vm.rename], request: everyone, approve: [S0ONCALL01] }]', {

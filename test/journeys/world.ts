@@ -3,10 +3,10 @@ import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
 import { createKeys } from '../../src/redis/key-names.ts'
 import type { AccountApi } from '../sandbox/account-api/start-account-api.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
-import { openWorld, type World, type WorldOptions } from './open-world.ts'
+import { openWorld, people, type World, type WorldOptions } from './open-world.ts'
 
-export { people } from './open-world.ts'
 export type { AccountApi, Slack, World, WorldOptions }
+export { people }
 
 export const ops = 'C0OPS00001'
 /** The channel with everybody except the bot. */
@@ -67,6 +67,13 @@ export async function approveMove(world: Acting & Pick<World, 'ben'>, { skip = 0
   const requested = await requestMove(world, { skip })
   await world.ben.click(requested.card, 'Approve')
   return requested
+}
+
+/** Ada requests something with a key, Ben approves it, and its card waits for her click. */
+export async function approvedKey({ slack }: Pick<World, 'slack'>, command = 'create ci-deploy') {
+  await slack.as(people.ada).command(`/infra keys ${command}`, { channel: ops })
+  await slack.as(people.ben).click(await untilCard(slack, /API key.*needs approval from/s), 'Approve')
+  return untilCard(slack, /\*Approved\.\*/)
 }
 
 /** Presses a button that opens a form, and sends that. */

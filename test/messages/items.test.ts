@@ -5,7 +5,7 @@ import { type ItemView, progress } from '../../src/messages/items.ts'
 import { report } from '../../src/messages/reports.ts'
 import type { CardView } from '../../src/messages/request-content.ts'
 import { requestDetails } from '../../src/messages/request-details.ts'
-import { approvalCard, cardActions } from '../../src/messages/request-message.ts'
+import { approvalCard, cardActions, fitsOnCard } from '../../src/messages/request-message.ts'
 import { isFinished } from '../../src/messages/request-outcome.ts'
 import { statusLine } from '../../src/messages/request-status.ts'
 import { hasTable, withoutTable } from '../../src/slack/interactions.ts'
@@ -124,7 +124,8 @@ test('a message has the count among its words', () => {
   expect(toPlainText(statusLine(view))).toMatch(/\n1 of 3 moved, 1 failed$/)
 })
 
-test('a report has a table of 50 rows, and none that Slack would refuse as too long', () => {
+test('50 fit on a message, and in the table of a report, unless Slack would refuse that as too long', () => {
+  expect(fitsOnCard(cardViewFor({ description: evacuation, items: many(50, {}) }))).toBe(true)
   const long = many(50, { state: 'failed', ending: { why: 'The account API refused this. '.repeat(10) } })
 
   expect(reported(many(50, { state: 'done' }), 'done', 'ended').split('\n')).toHaveLength(52)
