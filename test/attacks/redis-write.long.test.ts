@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { hashOf } from '../../src/audit/chain.ts'
 import type { Approval, Request } from '../../src/domain/request.ts'
 import { encodeFields } from '../../src/record/store.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { general, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { type Attack, startAttack } from './start-attack.ts'
-
-type Move = Awaited<ReturnType<Attack['requestMove']>>
 
 const staging = 'proj_2RBis9AK23gEc'
 
@@ -24,37 +21,21 @@ function undo({ accountApi }: Attack, { input, facts }: Request): void {
   accountApi.world.moveBehindOurBack(elasticIpId, (facts as { from: { id: string } }).from.id)
 }
 
-/** Carries out a move, and makes the account as it was before. */
-async function carryOut(attack: Attack): Promise<Move> {
-  const move = await attack.requestMove()
-  await attack.ben.click(move.card, 'Approve')
-  await untilReport(attack.slack, move.card.ts, /Done/)
-  await attack.records.audit()
-  undo(attack, move.request)
-  return move
-}
-
 /** Gives the bot time to look at what was written, and to write. */
 async function untilLookedAt({ records }: Attack, { id }: Request): Promise<void> {
   await expect.poll(async () => Number(await records.redis.zscore(records.keys.due, id))).not.toBe(0)
   await delay(1_500)
 }
 
+// Each forgery of a record is in life/send, life/authority and domain/request/signatures. Here the whole bot refuses one of each sort.
 describe('somebody with write access to Redis cannot send a change', () => {
-  test.each<[how: string, code: string, fields: (request: Request) => Partial<Request>]>([
-    ['by taking away that it needs an approval', 'record-changed', () => ({ needsApproval: false })],
-    ['by calling it approved', 'approvals-not-genuine', () => ({ state: 'approved' })],
-    [
-      'with a forged approval',
-      'approvals-not-genuine',
-      (request) => ({ state: 'approved', decision: byBen, approvals: [forgedApproval(request)] }),
-    ],
-  ])('%s', async (_, code, fields) => {
+  test('with a forged approval', async () => {
     const attack = await startAttack()
     const move = await attack.requestMove()
-    await attack.write(move.request, fields(move.request))
+    const { request } = move
+    await attack.write(request, { state: 'approved', decision: byBen, approvals: [forgedApproval(request)] })
 
-    await attack.expectRefused(move, code, /doesn't match what was approved|approvals in Redis aren't genuine/)
+    await attack.expectRefused(move, 'approvals-not-genuine', /approvals in Redis aren't genuine/)
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
@@ -70,52 +51,16 @@ describe('somebody with write access to Redis cannot send a change', () => {
     expect(attack.accountApi.journal.writes()).toEqual([])
   })
 
-  test.each<[how: string, change: (attack: Attack) => Promise<unknown>]>([
-    ['by putting it back to approved', async () => {}],
-    // The search for the first write goes back in time. It must not end at an entry that claims to be old.
-    [
-      'by putting it back to approved, with an entry that claims to be old',
-      ({ records: { redis, keys } }) =>
-        redis.xadd(keys.auditIntake, '*', 'note', JSON.stringify({ version: 1, act: 'request' }), 'at', '0'),
-    ],
-    [
-      'by putting it back, with an audit whose entries look older than the approval',
-      async ({ records: { redis, keys } }) => {
-        const found = await redis.xrange(keys.audit, '-', '+')
-        await redis.del(keys.audit)
-        for (const [index, [, fields]] of found.entries()) await redis.xadd(keys.audit, `${index + 1}-0`, ...fields)
-      },
-    ],
-  ])('a second time, %s', async (_, change) => {
+  test('a second time, by putting it back to approved', async () => {
     const attack = await startAttack()
-    const move = await carryOut(attack)
-    await change(attack)
+    const move = await attack.requestMove()
+    await attack.ben.click(move.card, 'Approve')
+    await untilReport(attack.slack, move.card.ts, /Done/)
+    await attack.records.audit()
+    undo(attack, move.request)
     await attack.write(move.request, { state: 'approved' })
 
     await attack.expectRefused(move, 'already-sent', /it was already sent/)
-    expect(attack.accountApi.journal.writes()).toHaveLength(1)
-  })
-
-  test('a second time, by putting it back, with an audit that spells its id with escapes, in a chain that is computed again', async () => {
-    const attack = await startAttack()
-    const move = await carryOut(attack)
-    const { redis, keys } = attack.records
-    const found = await redis.xrange(keys.audit, '-', '+')
-    await redis.del(keys.audit)
-    const { id: requestId } = move.request
-    const escaped = `${requestId[0]}\\u00${requestId.charCodeAt(1).toString(16)}${requestId.slice(2)}`
-    let last = ''
-    for (const [id, [, entry = '']] of found) {
-      const text = JSON.stringify({ ...JSON.parse(entry), prev: last }).replaceAll(requestId, escaped)
-      last = hashOf(text)
-      await redis.xadd(keys.audit, id, 'entry', text, 'hash', last)
-    }
-    await redis.hset(keys.auditHead, 'hash', last)
-    await attack.write(move.request, { state: 'approved' })
-
-    const report = await untilReport(attack.slack, move.card.ts, /Not started/)
-    expect(report.text).toMatch(/it was already sent/)
-    await expect(attack.records.audit()).rejects.toThrow(/Entry 3 was rewritten/)
     expect(attack.accountApi.journal.writes()).toHaveLength(1)
   })
 
@@ -132,19 +77,6 @@ describe('somebody with write access to Redis cannot send a change', () => {
     await untilLookedAt(attack, move.request)
 
     expect(attack.accountApi.journal.writes().length).toBeLessThan(2)
-  })
-
-  test('by bringing it back after it was withdrawn', async () => {
-    const attack = await startAttack()
-    const move = await attack.requestMove()
-    await attack.ada.click(move.card, 'Withdraw')
-    await expect.poll(async () => (await attack.records.find(move.request.id)).state).toBe('withdrawn')
-
-    await attack.write(move.request, { state: 'waiting' })
-    await attack.ben.click(move.card, 'Approve')
-    await attack.records.redis.zadd(attack.records.keys.due, 0, move.request.id)
-    await attack.expectRefused(move, 'already-ended', /it already ended/)
-    expect(attack.accountApi.journal.writes()).toEqual([])
   })
 })
 

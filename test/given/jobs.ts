@@ -46,6 +46,7 @@ export function startJobs(changes: Change[], { rule = {}, people }: { rule?: Par
     log: { error: log },
     metrics: {
       error: () => {},
+      failing: () => 503,
       requestsLost: () => {},
       reported: () => {},
       notGenuine: (code: string) => void said.push(`distrust ${code}`),

@@ -32,7 +32,7 @@ export const topics: Record<string, Topic> = {
       'src/redis/sealed.ts',
       'src/redis/lua/replace.lua',
     ],
-    tests: ['test/record/freeze.test.ts', 'test/life/{bundle,may-write-now,starts}.test.ts', 'test/journeys/{freeze,start-later}.test.ts'],
+    tests: ['test/record/freeze.test.ts', 'test/life/{bundle,may-write-now,send}.test.ts', 'test/journeys/{freeze,start-later}.test.ts'],
   },
   outbox: {
     files: ['src/outbox/*.ts', 'src/outbox/lua/*.lua'],
@@ -45,7 +45,6 @@ export const topics: Record<string, Topic> = {
   signatures: {
     files: ['src/domain/{request-signature,signing}.ts', 'src/life/authority.ts'],
     tests: [
-      'test/attacks/signature-tricks.test.ts',
       'test/attacks/{redis-write,state-key}.long.test.ts',
       'test/faults/signed-requests.test.ts',
       'test/journeys/{approvals,move}.test.ts',
