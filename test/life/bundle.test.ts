@@ -8,6 +8,7 @@ import { childIdOf, isHeld, payloadHash, type Request } from '../../src/domain/r
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { evacuation } from '../../src/features/moves/ip-evacuate.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
+import { checkAuthority } from '../../src/life/authority.ts'
 import { createBundles, endIfOver } from '../../src/life/bundle.ts'
 import { trackAgain } from '../../src/life/decide.ts'
 import { track } from '../../src/life/track.ts'
@@ -25,6 +26,8 @@ const to = { id: 'sv_2', name: 'web-2' }
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `eip_${index}`)
 const all = <State>(ids: string[], state: State) => Object.fromEntries(ids.map((id) => [id, state]))
 
+const noAnswer = new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
+
 /** An account in memory. A move takes effect at once, and reads show it as active on the target. */
 function accountWith(ids: string[], { writeMs = 0 } = {}) {
   const serverOf = new Map(ids.map((id) => [id, from.id]))
@@ -33,25 +36,27 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
   const place = { project: { id: 'proj_1' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
   const shown = (id: string): ElasticIp => {
     const serverId = serverOf.get(id) ?? ''
-    return { id, address: id, status: 'active', server: { id: serverId, hostname: names.get(serverId) }, ...place }
+    return {
+      id,
+      address: id,
+      status: account.moving.has(id) ? 'moving' : 'active',
+      server: { id: serverId, hostname: names.get(serverId) },
+      ...place,
+    }
   }
   const api = {
     elasticIps: {
-      get: async (id: string) => {
-        account.reads.push(id)
-        return shown(id)
-      },
-      list: async () => {
-        account.lists += 1
-        return wholeList([...serverOf.keys()].map(shown))
-      },
+      get: async (id: string) => shown(id),
+      list: async () => wholeList([...serverOf.keys()].map(shown)),
       move: async (id: string, serverId: string) => {
+        await account.before(id)
         account.writes.push(id)
         underway.now += 1
         underway.most = Math.max(underway.most, underway.now)
         await new Promise((done) => setTimeout(done, writeMs))
         underway.now -= 1
         serverOf.set(id, serverId)
+        await account.after(id)
         return shown(id)
       },
     },
@@ -60,12 +65,21 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
       list: async () => wholeList([]),
     },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
-  const account = { api, serverOf, underway, writes: [] as string[], reads: [] as string[], lists: 0 }
+  const account = {
+    ...{ api, serverOf, underway, writes: [] as string[] },
+    /** Those that reads show as moving. */
+    moving: new Set<string>(),
+    /** What happens before a write takes effect, and before its answer. */
+    before: async (_id: string) => {},
+    after: async (_id: string) => {},
+  }
   return account
 }
 
-/** Records an evacuation of these addresses that Ben approved, and that has begun. */
-async function withBegun(ids: string[], account: ReturnType<typeof accountWith>) {
+/** Records an evacuation of so many addresses that Ben approved, and that has begun. */
+async function startBegun(count: number, { writeMs = 0 } = {}) {
+  const ids = idsOf(count)
+  const account = accountWith(ids, { writeMs })
   const change = evacuation({ account: account.api } as never)
   const jobs = startJobs([change, moveChange({ account: account.api } as never)])
   const { store, redis, keys } = jobs
@@ -83,7 +97,6 @@ async function withBegun(ids: string[], account: ReturnType<typeof accountWith>)
   const seenSignature = signatures.signSeen(waiting, facts)
   const begin = { set: { hasChildren: true as const, seen: facts, seenSignature }, dueInMs: 0 }
   await takeSteps(store, id, ['approve', { set: { approvals, decision } }], ['begin', begin])
-  Object.assign(account, { reads: [], lists: 0 })
 
   const childId = (item: string) => childIdOf(id, `elastic_ip:${item}`)
   /** One pass of a process with these parts. */
@@ -99,14 +112,12 @@ async function withBegun(ids: string[], account: ReturnType<typeof accountWith>)
   }
   /** Puts the record of a child back to what it was before its write. */
   const putBack = (item: string) => redis.hset(keys.record(childId(item)), 'state', '"approved"')
-  return { ...jobs, id, carryOn, parent, child, childId, statesOf, look, putBack }
+  return { ...jobs, ids, account, id, carryOn, parent, child, childId, statesOf, look, putBack }
 }
 
 describe('the children of a request', () => {
   test('are each written once, then tracked to their end, which ends the request and frees what it locked', async () => {
-    const ids = idsOf(7)
-    const account = accountWith(ids)
-    const { id, carryOn, statesOf, look, parent, store, steps, redis, keys } = await withBegun(ids, account)
+    const { ids, account, id, carryOn, statesOf, look, parent, store, steps, redis, keys } = await startBegun(7)
 
     await carryOn()
     expect(await statesOf()).toEqual(all(ids, 'tracking'))
@@ -126,9 +137,7 @@ describe('the children of a request', () => {
   })
 
   test('that the account accepted and left where they were fail at the second look, 20 s after the first', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, look, statesOf, child, parent, redis, keys, childId } = await withBegun(ids, account)
+    const { ids, account, carryOn, look, statesOf, child, parent, redis, keys, childId } = await startBegun(2)
     await carryOn()
     for (const id of ids) account.serverOf.set(id, from.id)
 
@@ -137,13 +146,12 @@ describe('the children of a request', () => {
     await look(80_000)
     expect(await statesOf()).toEqual(all(ids, 'tracking'))
     // One is seen moving again, so what was read before was behind.
-    const { get } = account.api.elasticIps
-    account.api.elasticIps.get = async (id, ...more) => ({ ...(await get(id, ...more)), ...(id === 'eip_1' ? { status: 'moving' } : {}) })
+    account.moving.add('eip_1')
     await look(82_000)
     expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
     expect(await child('eip_0')).toMatchObject({ causes: [{ code: 'back-on-old-server', server: 'web-1' }] })
 
-    account.api.elasticIps.get = get
+    account.moving.clear()
     await look(90_000)
     expect(await statesOf()).toEqual({ eip_0: 'failed', eip_1: 'tracking' })
     await look(111_000)
@@ -152,19 +160,13 @@ describe('the children of a request', () => {
   })
 
   test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
-    const ids = idsOf(7)
-    const account = accountWith(ids)
-    const { id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await withBegun(ids, account)
-    const { move } = account.api.elasticIps
+    const { ids, account, id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await startBegun(7)
     const answers = Promise.withResolvers<void>()
-    account.api.elasticIps.move = async (one, ...rest) => {
-      // The third write is under way while somebody stops the tracking. The answer to the fourth is lost.
+    // The third write is under way while somebody stops the tracking. The answer to the fourth is lost.
+    account.before = async (one) => {
       if (one === 'eip_2') await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
-      const moved = await move(one, ...rest)
-      await answers.promise
-      if (one === 'eip_3') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
-      return moved
     }
+    account.after = (one) => answers.promise.then(() => (one === 'eip_3' ? Promise.reject(noAnswer) : undefined))
     const heldBy = async () => Promise.all(ids.map((one) => redis.get(keys.resource(`elastic_ip:${one}`))))
     const another = (one: string) =>
       store.create(signedBy(signatures, newRequestFor({ id: `${one.at(-1)}`.repeat(32), resource: `elastic_ip:${one}` })))
@@ -192,9 +194,9 @@ describe('the children of a request', () => {
   })
 
   test('are slower than usual with the first of them, which their parent notes once', async () => {
-    const { id, appWith, carryOn, parent, statesOf, steps, store, redis, keys } = await withBegun(idsOf(3), accountWith(idsOf(3)))
+    const { ids, id, appWith, carryOn, parent, statesOf, steps, store, redis, keys } = await startBegun(3)
     await carryOn()
-    expect(await statesOf()).toEqual(all(idsOf(3), 'tracking'))
+    expect(await statesOf()).toEqual(all(ids, 'tracking'))
     await redis.hset(keys.record(id), 'slowAfterMs', '60000')
     const endAfter = (ms: number) => endIfOver(appWith({ store: { ...store, now: async () => (await store.now()) + ms } }), id)
 
@@ -207,14 +209,8 @@ describe('the children of a request', () => {
   })
 
   test('that hold their locks alone are tracked again with the others', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { appWith, id, carryOn, look, parent, childId, store, redis, keys } = await withBegun(ids, account)
-    account.api.elasticIps.move = async (one) => {
-      account.writes.push(one)
-      account.serverOf.set(one, to.id)
-      throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
-    }
+    const { account, appWith, id, carryOn, look, parent, childId, store, redis, keys } = await startBegun(2)
+    account.after = () => Promise.reject(noAnswer)
     await carryOn()
     await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
     expect(await redis.get(keys.resource('elastic_ip:eip_0'))).toBe(childId('eip_0'))
@@ -230,9 +226,7 @@ describe('the children of a request', () => {
   })
 
   test('are created again under the same ids, and those that exist stay as they are', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, child, redis, keys, childId, statesOf } = await withBegun(ids, account)
+    const { ids, account, carryOn, child, redis, keys, childId, statesOf } = await startBegun(2)
     await carryOn()
     const before = await child('eip_0')
 
@@ -245,9 +239,7 @@ describe('the children of a request', () => {
   })
 
   test('are held by a freeze, which their request shows, until it is lifted', async () => {
-    const ids = idsOf(7)
-    const account = accountWith(ids)
-    const { carryOn, parent, statesOf, appWith } = await withBegun(ids, account)
+    const { ids, account, carryOn, parent, statesOf, appWith } = await startBegun(7)
     const { freezes } = appWith({})
     await freezes.set({ by: 'U0BEN00001' })
 
@@ -261,9 +253,7 @@ describe('the children of a request', () => {
   })
 
   test('are not written a second time if their record is put back to before the write', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, putBack, child, said } = await withBegun(ids, account)
+    const { ids, account, carryOn, putBack, child, said } = await startBegun(2)
     await carryOn()
 
     await putBack('eip_0')
@@ -275,35 +265,34 @@ describe('the children of a request', () => {
     expect(await child('eip_0')).toMatchObject({ state: 'not-started', causes: [{ code: 'already-sent' }] })
   })
 
-  test.each<[string, (request: Request) => Request]>([
-    ['that is no child of it', (request) => ({ ...request, id: 'f'.repeat(32) })],
-    ['with another target', (request) => ({ ...request, input: { ...(request.input as object), serverId: 'sv_3' } })],
-    ['with its own signature, but another content', (request) => signed({ ...request, input: { elasticIpId: 'eip_0', serverId: 'sv_3' } })],
-  ])('%s sends nothing', async (_, changed) => {
-    const ids = idsOf(1)
-    const account = accountWith(ids)
-    const { app, carryOn, child, redis, keys } = await withBegun(ids, account)
-    await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
-    const other = changed(await child('eip_0'))
-    await redis.hset(keys.record(other.id), encodeFields({ ...other }))
-
-    if (other.id === 'f'.repeat(32)) {
-      const { checkAuthority } = await import('../../src/life/authority.ts')
-      expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
-    } else await carryOn()
-
-    expect(account.writes).toEqual([])
-  })
-
+  /** What somebody who writes to Redis signs with another content, as an approved child. */
   function signed(request: Request): Request {
     const hashed = { ...request, hash: payloadHash(request) }
     return { ...hashed, signature: signatures.signRequest(hashed) }
   }
 
+  test.each<[string, (request: Request) => Request]>([
+    ['with another target', (request) => ({ ...request, input: { ...(request.input as object), serverId: 'sv_3' } })],
+    ['with its own signature, but another content', (request) => signed({ ...request, input: { elasticIpId: 'eip_0', serverId: 'sv_3' } })],
+  ])('%s are not sent', async (_, changed) => {
+    const { account, app, carryOn, child, redis, keys } = await startBegun(1)
+    await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
+    await redis.hset(keys.record((await child('eip_0')).id), encodeFields({ ...changed(await child('eip_0')) }))
+
+    await carryOn()
+
+    expect(account.writes).toEqual([])
+  })
+
+  test('that it does not list are not allowed by its approval', async () => {
+    const { app, carryOn, child } = await startBegun(1)
+    await carryOn({ budget: { ...app.budget, waitForWrite: async () => 60_000 } })
+    const other = { ...(await child('eip_0')), id: 'f'.repeat(32) }
+    expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
+  })
+
   test('are written at most five at a time, by all processes together', async () => {
-    const ids = idsOf(14)
-    const account = accountWith(ids, { writeMs: 20 })
-    const { carryOn, statesOf } = await withBegun(ids, account)
+    const { ids, account, carryOn, statesOf } = await startBegun(14, { writeMs: 20 })
 
     for (let round = 0; round < 100 && Object.values(await statesOf()).includes('waiting'); round += 1)
       await Promise.all([carryOn(), carryOn(), carryOn()])
@@ -313,15 +302,8 @@ describe('the children of a request', () => {
   })
 
   test('are all sent in one pass, also if the answer to one was lost, which may still be under way', async () => {
-    const ids = idsOf(14)
-    const account = accountWith(ids, { writeMs: 20 })
-    const { carryOn, statesOf } = await withBegun(ids, account)
-    const { move } = account.api.elasticIps
-    account.api.elasticIps.move = async (one, ...rest) => {
-      const moved = await move(one, ...rest)
-      if (one === 'eip_2') throw new ApiUnreachableError({ operation: 'elasticIps.move', requestSent: 'unknown', problem: 'no answer' })
-      return moved
-    }
+    const { ids, account, carryOn, statesOf } = await startBegun(14, { writeMs: 20 })
+    account.after = async (one) => (one === 'eip_2' ? Promise.reject(noAnswer) : undefined)
 
     await carryOn()
 
@@ -332,9 +314,7 @@ describe('the children of a request', () => {
   test.each(Array.from({ length: 10 }, (_, index) => index))(
     'are neither written twice nor forgotten if the process ends before its step number %i',
     async (steps) => {
-      const ids = idsOf(3)
-      const account = accountWith(ids)
-      const { carryOn, look, statesOf, parent, store } = await withBegun(ids, account)
+      const { ids, account, carryOn, look, statesOf, parent, store } = await startBegun(3)
       let left = steps
       const take: typeof store.take = async (...step) => {
         left -= 1
@@ -355,9 +335,7 @@ describe('the children of a request', () => {
   )
 
   test('are allowed by the approval of their parent, for 30 minutes', async () => {
-    const ids = idsOf(1)
-    const account = accountWith(ids)
-    const { carryOn, child, store } = await withBegun(ids, account)
+    const { account, carryOn, child, store } = await startBegun(1)
 
     await carryOn({ store: { ...store, now: async () => (await store.now()) + 31 * 60_000 } })
 
@@ -366,13 +344,9 @@ describe('the children of a request', () => {
   })
 
   test('are held by a freeze that begins while they are sent, and sent after it, each once', async () => {
-    const ids = idsOf(9)
-    const account = accountWith(ids)
-    const { app, carryOn, statesOf, child, parent, look } = await withBegun(ids, account)
-    const { move } = account.api.elasticIps
-    account.api.elasticIps.move = async (...of) => {
+    const { ids, account, app, carryOn, statesOf, child, parent, look } = await startBegun(9)
+    account.before = async () => {
       if (account.writes.length === 0) await app.freezes.set({ by: 'U0BEN00001' })
-      return move(...of)
     }
 
     await carryOn()
@@ -393,9 +367,7 @@ describe('the children of a request', () => {
   })
 
   test('are sent although the window of their rule has closed since their parent started', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { app, carryOn } = await withBegun(ids, account)
+    const { ids, account, app, carryOn } = await startBegun(2)
     const office = { name: 'office', days: [new Date().getUTCDay() === 1 ? 3 : 1], from: '09:00', to: '09:01', zone: 'UTC' }
 
     const rules = app.config.policy.rules.map((rule) => ({ ...rule, windows: [office] }))
@@ -413,9 +385,7 @@ describe('the limit of the account', () => {
   }
 
   test('lets a child wait for its turn as a single move does, and the others after it', async () => {
-    const ids = idsOf(14)
-    const account = accountWith(ids)
-    const { app, carryOn, statesOf, entries, child, dueInMs } = await withBegun(ids, account)
+    const { ids, account, app, carryOn, statesOf, entries, child, dueInMs } = await startBegun(14)
 
     await carryOn(turns(app, 6))
 
@@ -434,16 +404,10 @@ describe('the limit of the account', () => {
   })
 
   test('that refuses a write although it was counted puts its child back, and it is written once more', async () => {
-    const ids = idsOf(2)
-    const account = accountWith(ids)
-    const { carryOn, statesOf } = await withBegun(ids, account)
-    const { move } = account.api.elasticIps
+    const { ids, account, carryOn, statesOf } = await startBegun(2)
+    const limit = new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
     let refusals = 1
-    account.api.elasticIps.move = async (one, ...rest) => {
-      if (one === 'eip_1' && refusals-- > 0)
-        throw new AccountLimitError({ operation: 'elasticIps.move', kind: 'write', waitMs: 40_000, perMinute: 20, answered: true })
-      return move(one, ...rest)
-    }
+    account.before = async (one) => (one === 'eip_1' && refusals-- > 0 ? Promise.reject(limit) : undefined)
 
     await carryOn()
     expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'waiting' })

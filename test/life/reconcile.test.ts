@@ -11,8 +11,8 @@ import { minutes, recordRequest } from '../given/request.ts'
 import { takingMessages } from '../given/slack.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../given/take-steps.ts'
 
-const seconds = 1_000
 const id = 'b7e23ec29af22b0b4e41da31e868d572'
+const noAnswer: Posted = { is: 'unknown', problem: 'no answer' }
 
 interface World {
   /** The outcome of a direct message to the requester. */
@@ -28,15 +28,16 @@ interface World {
 type Recorded = Partial<NewRequest> & {
   /** How long ago it was requested. */
   agoMs?: number
-  /** Null: its card is not posted yet. */
-  cardTs?: string | null
+  /** Its card is not posted yet. */
+  isUnposted?: boolean
 }
 
 /** Reconciles requests over a real Redis. `did` records the calls of other parts: sends, track and notices. */
-function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer' }, meanwhile = [], problem = 'genuine' }: World = {}) {
+function startReconcile({ posted, direct = noAnswer, meanwhile = [], problem = 'genuine' }: World = {}) {
   const move = moveChange({} as never)
   const jobs = startJobs([move])
   const { store, redis, keys, said: did, woken: wakeUps } = jobs
+  const left = [...meanwhile]
   const held: number[] = []
   const dueInMs = () => jobs.dueInMs(id)
   move.observe = async (_, __, { phase }) => {
@@ -61,142 +62,180 @@ function startReconcile({ posted, direct = { is: 'unknown', problem: 'no answer'
     store: {
       ...store,
       now: async () => {
-        await takeSteps(store, id, ...meanwhile.splice(0))
+        await takeSteps(store, id, ...left.splice(0))
         return store.now()
       },
     },
     lines: { write: ({ fields: { code } }: { fields: { code: string } }) => code === 'unknown-key' || did.push(code) > 0 } as never,
     metrics: { notGenuine: () => void did.push('distrust'), requestsLost: () => {}, reported: () => {} },
   })
-  const reconcile = (requestId: string) => reconcileRequest(app, async () => {}, requestId)
 
   /** Records a request that has taken these steps and is due now. */
-  async function record({ agoMs = 0, cardTs = '1.2', ...more }: Recorded = {}, ...steps: PlannedStep[]): Promise<void> {
+  async function record({ agoMs = 0, isUnposted = false, ...more }: Recorded = {}, steps: PlannedStep[] = []): Promise<void> {
     const { createdAt, expiresAt } = await recordRequest(store, { id, ...more })
     await takeSteps(store, id, ...steps)
     const times = ['createdAt', String(createdAt - agoMs), 'expiresAt', String(expiresAt - agoMs)]
-    await redis.hset(keys.record(id), ...times, ...(cardTs === null ? [] : ['cardTs', JSON.stringify(cardTs)]))
+    await redis.hset(keys.record(id), ...times, ...(isUnposted ? [] : ['cardTs', '"1.2"']))
     await redis.zadd(keys.due, 1, id)
   }
 
-  const find = () => store.find(id)
-  const removeRecord = () => redis.del(keys.record(id))
-  return { reconcile: () => reconcile(id), record, find, removeRecord, dueInMs, did, held, wakeUps }
+  const reconcile = () => reconcileRequest(app, async () => {}, id)
+  return { reconcile, record, find: () => store.find(id), removeRecord: () => redis.del(keys.record(id)), dueInMs, did, held, wakeUps }
 }
 
-describe('a waiting request', () => {
-  test('is due again at its next reminder, for which a worker is woken up', async () => {
-    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 100 * minutes })
+interface Case extends World {
+  of?: Recorded
+  steps?: PlannedStep[]
+  /** Undefined: it is gone. */
+  state?: string | undefined
+  does: string[]
+  /** When it is due again, in ms. Null: never. */
+  dueInMs?: number | null
+}
 
-    await reconcile()
+const unposted = { isUnposted: true }
+const exempt = { needsApproval: false }
+const refused: Posted = { is: 'refused', error: 'is_archived' }
+const refusedEverywhere = { posted: refused, direct: refused }
+const ofAlerts = { origin: { channelId: 'C0OPS00001', userId: alertsRequester, command: '/infra' } }
+/** What only another version of Lockkeeper can read. */
+const unreadable = { input: { weather: 'rain' } }
 
-    expect(did).toEqual([])
-    expect(await dueInMs()).toBeGreaterThan(19 * minutes)
-    expect(await dueInMs()).toBeLessThanOrEqual(20 * minutes + 50)
-    expect(wakeUps).toHaveLength(1)
-    expect(wakeUps[0]).toBeGreaterThan(19 * minutes)
-  })
+const cases: Record<string, Case> = {
+  'waits is due again at its next reminder': { of: { agoMs: 100 * minutes }, state: 'waiting', does: [], dueInMs: 20 * minutes },
+  'gets an approval at the time of its reminder is reconciled again at once': {
+    of: { agoMs: 121 * minutes },
+    meanwhile: ['count-approval'],
+    state: 'waiting',
+    does: [],
+    dueInMs: 0,
+  },
+  'is decided at its deadline stays decided': {
+    of: { agoMs: 240 * minutes },
+    meanwhile: ['withdraw'],
+    state: 'withdrawn',
+    does: ['sends card'],
+  },
+  'has no card yet is tried again 2 s later if Slack has trouble': {
+    of: unposted,
+    posted: noAnswer,
+    state: 'waiting',
+    does: ['sends card'],
+    dueInMs: 2_000,
+  },
+  'has no card yet is tried again a minute later if Slack refuses it for a reason that can pass': {
+    of: unposted,
+    posted: { is: 'refused', error: 'invalid_auth' },
+    state: 'waiting',
+    does: ['sends card'],
+    dueInMs: minutes,
+  },
+  'gets no card in its channel is discarded after a direct message to its requester': {
+    of: unposted,
+    posted: refused,
+    direct: { is: 'sent', ts: '1.1', channelId: 'D1' },
+    does: ['sends card', 'sends direct message'],
+  },
+  'gets no card in its channel is discarded if its requester takes no direct message': {
+    of: unposted,
+    ...refusedEverywhere,
+    does: ['sends card', 'sends direct message'],
+  },
+  'gets no card in its channel stays if the direct message may not have been sent': {
+    of: unposted,
+    posted: refused,
+    state: 'waiting',
+    does: ['sends card', 'sends direct message'],
+  },
+  'gets no card in its channel is discarded after a notice to the operators if a machine requested it': {
+    of: { ...unposted, ...ofAlerts },
+    posted: refused,
+    does: ['sends card', 'report-undeliverable'],
+  },
+  'needs no approval is approved by its rule and executed, after its card is posted': {
+    of: { ...unposted, ...exempt },
+    state: 'approved',
+    does: ['sends card', 'send', 'sends card'],
+  },
+  'needs no approval is not executed while its card has no answer yet': {
+    of: { ...unposted, ...exempt },
+    posted: noAnswer,
+    state: 'waiting',
+    does: ['sends card'],
+  },
+  'needs no approval is not executed while its card is refused': {
+    of: { ...unposted, ...exempt },
+    posted: refused,
+    state: 'waiting',
+    does: ['sends card', 'sends direct message'],
+  },
+  'was rejected is never due again': { steps: ['reject'], state: 'rejected', does: [], dueInMs: null },
+  'is done is never due again': { steps: [...untilTracking, 'finish'], state: 'done', does: [], dueInMs: null },
+  'is no longer tracked is never due again': { steps: [...untilTracking, 'stop-tracking'], state: 'untracked', does: [], dueInMs: null },
+  'only another version of Lockkeeper can read stays, and is read again in 10 minutes': {
+    of: { ...unreadable, agoMs: 240 * minutes },
+    state: 'waiting',
+    does: [],
+    dueInMs: 10 * minutes,
+  },
+  'was made unreadable while it was under way is distrusted': {
+    of: unreadable,
+    steps: [...untilTracking],
+    problem: 'forged',
+    state: 'untracked',
+    does: ['distrust', 'record-changed', 'sends card', 'sends stopped'],
+  },
+  'was made unreadable after its end is due no more': {
+    of: unreadable,
+    steps: [...untilTracking, 'finish'],
+    problem: 'forged',
+    state: 'done',
+    does: [],
+    dueInMs: null,
+  },
+}
 
-  test('is reminded of once, although several processes find it at the same moment', async () => {
+test.each(Object.entries(cases))('a request that %s', async (_, { of, steps, state, does, dueInMs, ...world }) => {
+  const reconciling = startReconcile(world)
+  await reconciling.record(of, steps)
+
+  await reconciling.reconcile()
+
+  expect(world.problem ? [...new Set(reconciling.did)] : reconciling.did).toEqual(does)
+  expect((await reconciling.find())?.state).toBe(state)
+  if (dueInMs === null) expect(await reconciling.dueInMs()).toBeUndefined()
+  else if (dueInMs !== undefined) expect(Math.abs(((await reconciling.dueInMs()) ?? Number.NaN) - dueInMs)).toBeLessThan(1_000)
+})
+
+test('a worker is woken for the next reminder, and not for a card that Slack does not take', async () => {
+  const [reminded, unsent] = [startReconcile(), startReconcile({ posted: noAnswer })]
+  await reminded.record({ agoMs: 100 * minutes })
+  await unsent.record(unposted)
+  for (const { reconcile } of [reminded, unsent]) await reconcile()
+
+  expect([reminded.wakeUps, unsent.wakeUps]).toEqual([[expect.closeTo(20 * minutes, -4)], []])
+})
+
+test('a request that is approved is not due for 15 s while a process works on it', async () => {
+  const { reconcile, record, held } = startReconcile()
+  await record({}, ['approve'])
+
+  await reconcile()
+
+  expect(held).toEqual([expect.closeTo(15_000, -4)])
+})
+
+describe('of several processes that find a request at the same moment', () => {
+  test('one sends its reminder', async () => {
     const { reconcile, record, did } = startReconcile()
-    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
+    await record({ agoMs: 121 * minutes })
 
     await Promise.all([reconcile(), reconcile(), reconcile()])
 
     expect(did.filter((each) => each === 'sends reminder-half')).toHaveLength(1)
   })
 
-  test('that gets an approval at the time of its reminder is reconciled again at once', async () => {
-    const { reconcile, record, find, dueInMs, did } = startReconcile({ meanwhile: ['count-approval'] })
-    await record({ ttlMs: 240 * minutes, agoMs: 121 * minutes })
-
-    await reconcile()
-
-    expect(await find()).toMatchObject({ state: 'waiting', reminded: 0 })
-    expect(did).toEqual([])
-    expect(await dueInMs()).toBeLessThanOrEqual(500)
-  })
-
-  test('that is decided at its deadline stays decided', async () => {
-    const { reconcile, record, find } = startReconcile({ meanwhile: ['withdraw'] })
-    await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('withdrawn')
-  })
-})
-
-describe('a waiting request whose card is not posted yet', () => {
-  test.each<[string, Posted, number]>([
-    ['2 s later if Slack has trouble', { is: 'unknown', problem: 'no answer' }, 2 * seconds],
-    ['a minute later if Slack refuses it for a reason that can pass', { is: 'refused', error: 'invalid_auth' }, 60 * seconds],
-  ])('is tried again %s', async (_, posted, expectedMs) => {
-    const { reconcile, record, dueInMs, did, wakeUps } = startReconcile({ posted })
-    await record({ cardTs: null })
-
-    await reconcile()
-
-    expect(did).toEqual(['sends card'])
-    expect(Math.abs(((await dueInMs()) ?? 0) - expectedMs)).toBeLessThan(seconds)
-    expect(wakeUps).toEqual([])
-  })
-
-  const refused = { posted: { is: 'refused', error: 'is_archived' } } as const
-
-  test.each<[string, Posted, boolean]>([
-    ['is discarded after a direct message to its requester', { is: 'sent', ts: '1.1', channelId: 'D1' }, true],
-    ['is discarded if the requester takes no direct message', { is: 'refused', error: 'messages_tab_disabled' }, true],
-    ['stays if the direct message may not have been sent', { is: 'unknown', problem: 'no answer' }, false],
-  ])('%s, where its channel takes no messages', async (_, direct, isDiscarded) => {
-    const { reconcile, record, find, did } = startReconcile({ ...refused, direct })
-    await record({ cardTs: null })
-
-    await reconcile()
-
-    expect(did).toEqual(['sends card', 'sends direct message'])
-    expect((await find()) === undefined).toBe(isDiscarded)
-  })
-
-  test('is discarded after a notice to the operators if a machine requested it', async () => {
-    const { reconcile, record, find, did } = startReconcile(refused)
-    await record({ cardTs: null, origin: { channelId: 'C0OPS00001', userId: alertsRequester, command: '/infra' } })
-
-    await reconcile()
-
-    expect(did).toEqual(['sends card', 'report-undeliverable'])
-    expect(await find()).toBeUndefined()
-  })
-})
-
-describe('a request that needs no approval', () => {
-  const exempt = { needsApproval: false }
-
-  test('is approved by its rule and executed, after its card is posted', async () => {
-    const { reconcile, record, find, did } = startReconcile()
-    await record({ ...exempt, cardTs: null })
-
-    await reconcile()
-
-    expect(await find()).toMatchObject({ state: 'approved', decision: { rule: 'APPROVERS', via: 'no-approval' } })
-    expect(did).toEqual(['sends card', 'send', 'sends card'])
-  })
-
-  test.each<[string, Posted]>([
-    ['has no answer yet', { is: 'unknown', problem: 'no answer' }],
-    ['is refused', { is: 'refused', error: 'is_archived' }],
-  ])('is not executed while its card %s', async (_, posted) => {
-    const { reconcile, record, find, did } = startReconcile({ posted })
-    await record({ ...exempt, cardTs: null })
-
-    await reconcile()
-
-    expect((await find())?.state).toBe('waiting')
-    expect(did).not.toContain('send')
-  })
-
-  test('is executed by one of two processes that find it at the same moment', async () => {
+  test('one executes it', async () => {
     const { reconcile, record, did } = startReconcile()
     await record(exempt)
 
@@ -206,67 +245,14 @@ describe('a request that needs no approval', () => {
   })
 })
 
-describe('an approved request', () => {
-  test('is not due for 15 s while a process works on it', async () => {
-    const { reconcile, record, held } = startReconcile()
-
-    await record({}, 'approve')
-
-    await reconcile()
-
-    expect(held).toHaveLength(1)
-    expect(Math.abs((held[0] ?? 0) - 15 * seconds)).toBeLessThan(seconds)
-  })
-})
-
-describe('a request that needs no work', () => {
-  test.each<[string, PlannedStep[]]>([
-    ['was rejected', ['reject']],
-    ['is done', [...untilTracking, 'finish']],
-    ['is no longer tracked', [...untilTracking, 'stop-tracking']],
-  ])('because it %s is never due again', async (_, steps) => {
-    const { reconcile, record, dueInMs, did } = startReconcile()
-    await record({}, ...steps)
-
-    await reconcile()
-
-    expect(did).toEqual([])
-    expect(await dueInMs()).toBeUndefined()
-  })
-
-  test('because its record is gone is never due again', async () => {
-    const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
-    await record()
-    await removeRecord()
-
-    await reconcile()
-    await reconcile()
-
-    expect(did, 'it is reported as lost, once').toEqual(['request-lost'])
-    expect(await dueInMs()).toBeUndefined()
-  })
-})
-
-test('a request that only another version of Lockkeeper can read stays unchanged, and is read again in 10 minutes', async () => {
-  const { reconcile, record, find, dueInMs, did } = startReconcile()
-  await record({ ttlMs: 240 * minutes, agoMs: 240 * minutes, input: { weather: 'rain' } })
+test('a request whose record is gone is told as lost once, and never due again', async () => {
+  const { reconcile, record, dueInMs, removeRecord, did } = startReconcile()
+  await record()
+  await removeRecord()
 
   await reconcile()
-
-  expect((await find())?.state).toBe('waiting')
-  expect(did).toEqual([])
-  expect(Math.abs(((await dueInMs()) ?? 0) - 10 * minutes)).toBeLessThan(seconds)
-})
-
-test.each<[when: string, steps: PlannedStep[], does: string[]]>([
-  ['while it was under way is distrusted', [...untilTracking], ['distrust', 'record-changed', 'sends card', 'sends stopped']],
-  ['after its end is due no more', [...untilTracking, 'finish'], []],
-])('a request that was made unreadable %s', async (_, steps, does) => {
-  const { reconcile, record, did, dueInMs } = startReconcile({ problem: 'forged' })
-  await record({ input: { weather: 'rain' } }, ...steps)
-
   await reconcile()
 
-  expect([...new Set(did)]).toEqual(does)
-  if (does.length === 0) expect(await dueInMs()).toBeUndefined()
+  expect(did).toEqual(['request-lost'])
+  expect(await dueInMs()).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { deliver, show, sweepOutbox } from '../../src/outbox/outbox.ts'
 import { reportNames } from '../../src/record/steps.ts'
 import { encodeFields } from '../../src/record/store.ts'
 import type { Posted, SearchResult } from '../../src/slack/web-api.ts'
-import { lost, outboxApp, type SlackAnswers, sent } from '../given/outbox-app.ts'
+import { lost, outboxApp, sent } from '../given/outbox-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
 import { minutes, moveFacts, requestFor } from '../given/request.ts'
 
@@ -56,45 +56,173 @@ function expireLeases(): void {
   onTestFinished(() => clock.mockRestore())
 }
 
-describe('under a lease that holds', () => {
-  test('a report does not wait for a Slack that never answers who somebody is', async () => {
-    const names = () => new Promise<Map<string, string>>(() => {})
-    const { calls } = await deliverOne('stopped', { request: { state: 'untracked', stoppedBy: 'U0BEN00001' }, names })
+/** What Slack receives, and what becomes of the message. */
+interface Outcome {
+  calls?: string[]
+  /** What Redis has of it, and when it is due again, in ms. */
+  status?: string
+  dueInMs?: number
+  delivered?: object
+  /** What is in the last text that Slack received, and the lines of the log. */
+  says?: string
+  log?: unknown[]
+}
 
-    expect(calls).toEqual([toThread])
-  })
+const posted = { request: { cardTs: undefined } }
+const found = { message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] satisfies SearchResult[] }
+const failing = (is: SearchResult): Pick<Case, 'searches' | 'message'> => ({ message: unsure, searches: [is] })
+const refusedFor = (error: string) => ({ posts: [{ is: 'refused', error }] satisfies Posted[] })
+const archived = refusedFor('is_archived')
+const repeat = 'Possible duplicate'
+const noticeRefused = expect.stringContaining('Slack refused a notice in OPS_CHANNEL (is_archived)')
+const undelivered = expect.stringContaining("Couldn't deliver a message")
 
-  test.each<[string, string, Case, string[]]>([
-    ['a card is posted', 'card', { request: { cardTs: undefined } }, [toChannel]],
-    ['a card is updated', 'card', {}, ['update']],
-    ['a report is posted', 'ended', {}, [toThread]],
-    ['a report that a search did not find is posted', 'ended', { message: unsure }, [toThread]],
-    ['a report that a search found is not', 'ended', { message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] }, []],
-    [
-      'a card that a search found is updated',
-      'card',
-      { request: { cardTs: undefined }, message: unsure, searches: [{ is: 'found', ts: '3.1', all: ['3.1'] }] },
-      ['update'],
-    ],
-    [
-      'a report that the channel refuses goes to the requester',
+const toSlack: Record<string, [name: string, of: () => Case, outcome: Outcome]> = {
+  'a card is posted': ['card', () => posted, { calls: [toChannel] }],
+  'a card is updated': ['card', () => ({}), { calls: ['update'] }],
+  'a report is posted': ['ended', () => ({}), { calls: [toThread] }],
+  'a report that a search did not find is posted': ['ended', () => ({ message: unsure }), { calls: [toThread] }],
+  'a report that a search found is not': ['ended', () => found, { calls: [] }],
+  'a card that a search found is updated': ['card', () => ({ ...posted, ...found }), { calls: ['update'] }],
+  'a report that the channel refuses goes to the requester': [
+    'ended',
+    () => archived,
+    { calls: [toThread, toAda], says: '(is_archived)', log: [] },
+  ],
+  'a report whose card the channel refuses goes to the requester alone': [
+    'ended',
+    () => ({ ...posted, ...archived }),
+    { calls: [toChannel, toAda] },
+  ],
+  'a report that may have been sent says so to the requester': ['ended', () => ({ message: unsure, ...archived }), { says: repeat }],
+  'a report is sent again with a note if Slack allows no search': ['ended', () => failing({ is: 'cannot-search' }), { says: repeat }],
+  'a report is sent again with a note if Slack fails for ten minutes': [
+    'ended',
+    () => ({ ...failing({ is: 'unknown', problem: 'x' }), message: { ...unsure, since: Date.now() - 11 * minutes } }),
+    { says: repeat },
+  ],
+  'a report whose answer did not come in time is sent again after 30 s': [
+    'ended',
+    () => ({ message: slow(30_100) }),
+    { calls: [toThread] },
+  ],
+  'a report whose answer was another is sent again at once': [
+    'ended',
+    () => ({ message: { ...slow(0), slow: undefined } }),
+    { calls: [toThread] },
+  ],
+  // Slack may be a workspace whose directory never answers.
+  'a report does not wait for who somebody is': [
+    'stopped',
+    () => ({ request: { state: 'untracked', stoppedBy: 'U0BEN00001' }, names: () => new Promise(() => {}) }),
+    { calls: [toThread] },
+  ],
+}
+for (const error of [
+  'thread_not_found',
+  'restricted_action_thread_only_channel',
+  'restricted_action_non_threadable_channel',
+  'cannot_reply_to_message',
+  'a_code_of_next_year',
+])
+  toSlack[`a report goes to the requester if Slack refuses it with ${error}`] = [
+    'ended',
+    () => refusedFor(error),
+    { calls: [toThread, toAda], says: `(${error})`, log: [] },
+  ]
+
+test.each(Object.entries(toSlack))('under a lease that holds, %s', async (_, [name, of, { calls, says, log }]) => {
+  const delivery = await deliverOne(name, of())
+  const { redis, keys, request } = delivery
+  if (calls) expect(delivery.calls).toEqual(calls)
+  if (says) expect(delivery.texts.at(-1)).toContain(says)
+  if (log) expect(delivery.log).toEqual(log)
+  expect([delivery.delivered, delivery.left.status]).toEqual([{ is: 'sent' }, 'settled'])
+  // A record does not expire because one of its messages was sent.
+  expect(await redis.pttl(keys.record(request.id))).toBe(-1)
+})
+
+const later: Record<string, [name: string, of: () => Case, outcome: Outcome]> = {
+  'a process that was suspended until its lease ran out posts no card': [
+    'card',
+    () => ({ ...posted, isTooLate: true }),
+    { calls: [], status: 'queued' },
+  ],
+  'it updates no card': ['card', () => ({ isTooLate: true }), { calls: [], status: 'queued' }],
+  'it posts no report': ['ended', () => ({ isTooLate: true }), { calls: [], status: 'queued' }],
+  'it posts nothing after a long search, either': [
+    'ended',
+    () => ({ message: unsure, beforeSearch: expireLeases }),
+    { calls: [], status: 'unsure' },
+  ],
+  'a report of which nothing was sent is sent again at once': [
+    'ended',
+    () => ({ posts: [{ is: 'unsent', problem: 'no answer' }] }),
+    { calls: [toThread], status: 'queued', dueInMs: 3_000 },
+  ],
+  'a card is tried again if another update may be taken: the token is being replaced': [
+    'card',
+    () => ({ updates: [{ is: 'refused', error: 'token_revoked' }] }),
+    { calls: ['update'], status: 'queued', log: [] },
+  ],
+}
+for (const [name, of] of [
+  ['card', posted],
+  ['ended', {}],
+] as const) {
+  const [away, limited] = [failing({ is: 'unknown', problem: 'HTTP status 503' }), failing({ is: 'rate-limited', retryInMs: 20_000 })]
+  later[`${name}: it is not sent while Slack fails, but searched for later`] = [
+    name,
+    () => ({ ...of, ...away }),
+    { calls: [], status: 'unsure', dueInMs: 3_000 },
+  ]
+  later[`${name}: or while Slack limits the searches`] = [
+    name,
+    () => ({ ...of, ...limited }),
+    { calls: [], status: 'unsure', dueInMs: 20_000 },
+  ]
+}
+// What was not answered in time is only searched for, until 30 s later.
+for (const [agoMs, dueInMs] of [
+  [3_100, 6_900],
+  [10_100, 19_900],
+] as const)
+  for (const is of ['absent', 'cannot-search'] as const)
+    later[`a report whose answer did not come ${agoMs} ms ago is only searched for (${is})`] = [
       'ended',
-      { posts: [{ is: 'refused', error: 'is_archived' }] },
-      [toThread, toAda],
-    ],
-    [
-      'a report whose card the channel refuses goes to the requester, and not to the channel',
-      'ended',
-      { request: { cardTs: undefined }, posts: [{ is: 'refused', error: 'is_archived' }] },
-      [toChannel, toAda],
-    ],
-  ])('%s', async (_, name, of, expected) => {
-    const { calls, delivered, left, redis, keys, request } = await deliverOne(name, of)
-    expect(calls).toEqual(expected)
-    expect([delivered, left.status]).toEqual([{ is: 'sent' }, 'settled'])
-    // A record does not expire because one of its messages was sent.
-    expect(await redis.pttl(keys.record(request.id))).toBe(-1)
-  })
+      () => ({ message: slow(agoMs), searches: [{ is }] }),
+      { calls: [], status: 'unsure', dueInMs },
+    ]
+
+test.each(Object.entries(later))('%s', async (_, [name, of, { calls, status, dueInMs, log }]) => {
+  const delivery = await deliverOne(name, of())
+  expect([delivery.calls, delivery.left.status, delivery.delivered]).toEqual([calls, status, { is: 'later' }])
+  if (dueInMs !== undefined) expect(Math.abs(delivery.dueInMs - dueInMs)).toBeLessThan(1_000)
+  if (log) expect(delivery.log).toEqual(log)
+})
+
+const refusedDirectly = { directPosts: [{ is: 'refused', error: 'user_disabled' }] satisfies Posted[] }
+const emergency = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true as const }
+test.each<[string, name: string, of: Case, calls: string[], log: unknown[]]>([
+  ['ends, and is told to the operators', 'ended', { ...archived, ...refusedDirectly }, [toThread, toAda], [undelivered, noticeRefused]],
+  [
+    'goes to no machine directly',
+    'ended',
+    { ...archived, request: { origin: { ...requestFor().origin, userId: 'alerts' } } },
+    [toThread, 'post to C0NIGHT001'],
+    [undelivered, noticeRefused],
+  ],
+  [
+    'of an emergency approval is told to the operators at once, and still goes to the requester',
+    'break-glass',
+    { ...archived, request: { state: 'approved', decision: emergency } },
+    [toThread, toAda],
+    [expect.stringContaining("*Emergency approval* that its channel doesn't get"), noticeRefused],
+  ],
+])('a report that Slack refuses for good %s', async (_, name, of, calls, log) => {
+  const delivery = await deliverOne(name, of)
+  expect(delivery.calls).toEqual(expect.arrayContaining(calls))
+  expect([delivery.left.status, delivery.log]).toEqual(['settled', log])
 })
 
 const ago = (ms: number) => Date.now() - ms
@@ -111,85 +239,23 @@ test.each<[string, () => Case, number[]]>([
   expect(reported.map((ms) => Math.round(ms / 1_000))).toEqual(expected)
 })
 
-describe('a process that was suspended until its lease ran out', () => {
-  test.each<[string, string, Case]>([
-    ['posts no card', 'card', { request: { cardTs: undefined } }],
-    ['updates no card', 'card', {}],
-    ['posts no report', 'ended', {}],
-  ])('%s, and settles that it sent nothing', async (_, name, of) => {
-    const { calls, delivered, left } = await deliverOne(name, { ...of, isTooLate: true })
-    expect(calls).toEqual([])
-    expect(delivered).toEqual({ is: 'later' })
-    expect(left.status).toBe('queued')
-  })
-
-  test('sends nothing after a long search, either', async () => {
-    const { calls, left } = await deliverOne('ended', { message: unsure, beforeSearch: expireLeases })
-    expect(calls).toEqual([])
-    expect(left.status).toBe('unsure')
-  })
-})
-
 describe('a message that may have been sent', () => {
   test('is searched for from a minute before the request up to ten minutes after its last try', async () => {
     const request = { cardTs: undefined, createdAt: 1_000_000 }
     const known = await deliverOne('card', { message: { ...unsure, tried: 5_000_000 }, request })
     const unknown = await deliverOne('card', { message: unsure, request })
     const place = { channelId: 'C0OPS00001', key: `${known.request.id}/card`, oldestMs: 940_000 }
-    expect(known.found).toEqual([{ ...place, latestMs: 5_600_000 }])
-    expect(unknown.found).toEqual([place])
-  })
-
-  test.each<[string, NonNullable<SlackAnswers['searches']>[number], number]>([
-    ['while Slack fails', { is: 'unknown', problem: 'HTTP status 503' }, 3_000],
-    ['while Slack limits the searches', { is: 'rate-limited', retryInMs: 20_000 }, 20_000],
-  ])('is not sent again %s, but searched for later', async (_, found, retryInMs) => {
-    for (const name of ['card', 'ended'] as const) {
-      const request = name === 'card' ? { cardTs: undefined } : {}
-      const { calls, left, dueInMs } = await deliverOne(name, { message: unsure, request, searches: [found] })
-      expect(calls).toEqual([])
-      expect(left.status).toBe('unsure')
-      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
-    }
-  })
-
-  test('is sent again with a note if Slack allows no search, or fails for ten minutes', async () => {
-    const refused = await deliverOne('ended', { message: unsure, searches: [{ is: 'cannot-search' }] })
-    const since = { ...unsure, since: Date.now() - 11 * minutes }
-    const long = await deliverOne('ended', { message: since, searches: [{ is: 'unknown', problem: 'x' }] })
-    for (const { texts } of [refused, long]) expect(texts).toEqual([expect.stringContaining('Possible duplicate')])
-  })
-
-  test.each<[sinceTryMs: number, retryInMs: number]>([
-    [3_100, 6_900],
-    [10_100, 19_900],
-  ])('and was not answered in time is only searched for %i ms later', async (sinceTryMs, retryInMs) => {
-    for (const searches of [[{ is: 'absent' }], [{ is: 'cannot-search' }]] satisfies SearchResult[][]) {
-      const { calls, found, left, dueInMs } = await deliverOne('ended', { message: slow(sinceTryMs), searches })
-      expect([calls, found.length, left.status]).toEqual([[], 1, 'unsure'])
-      expect(Math.abs(dueInMs - retryInMs)).toBeLessThan(1_000)
-    }
-  })
-
-  test('and was not answered in time is sent again after 30 s', async () => {
-    expect((await deliverOne('ended', { message: slow(30_100) })).calls).toEqual([toThread])
-    expect((await deliverOne('ended', { message: { ...slow(0), slow: undefined } })).calls).toEqual([toThread])
+    expect([known.found, unknown.found]).toEqual([[{ ...place, latestMs: 5_600_000 }], [place]])
   })
 
   test.each<[string, Posted[], string]>([
     ['in its thread', [timedOut], toThread],
-    ['directly', [{ is: 'refused', error: 'is_archived' }], toAda],
+    ['directly', archived.posts, toAda],
   ])('because Slack did not answer in time is not sent again by the next try: %s', async (_, posts, place) => {
     const { calls, left, sweep } = await deliverOne('ended', { posts, directPosts: [timedOut] })
     expect(left).toMatchObject({ status: 'unsure', slow: true })
     await sweep()
     expect(calls.filter((call) => call === place)).toHaveLength(1)
-  })
-
-  test('is sent again at once if nothing of it was sent', async () => {
-    const { left, dueInMs } = await deliverOne('ended', { posts: [{ is: 'unsent', problem: 'no answer' }] })
-    expect(left).toEqual({ status: 'queued', token: expect.any(String) })
-    expect(Math.abs(dueInMs - 3_000)).toBeLessThan(1_000)
   })
 
   test('is searched for also after Slack refused the next try', async () => {
@@ -210,81 +276,28 @@ describe('a message that may have been sent', () => {
 })
 
 describe('a card that Slack refuses to update', () => {
-  test.each(['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive'])(
-    'is settled without a word if it is gone: %s',
-    async (error) => {
-      const { left, isOutdatedOwed, log } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
-      expect({ status: left.status, isOutdatedOwed, log }).toEqual({ status: 'settled', isOutdatedOwed: false, log: [] })
-    },
-  )
+  const gone = ['message_not_found', 'channel_not_found', 'is_archived', 'is_inactive']
+  test.each(gone)('is settled without a word if it is gone: %s', async (error) => {
+    const { left, isOutdatedOwed, log } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
+    expect({ status: left.status, isOutdatedOwed, log }).toEqual({ status: 'settled', isOutdatedOwed: false, log: [] })
+  })
 
   test.each(['msg_too_long', 'edit_window_closed', 'cant_update_message', 'invalid_blocks', 'not_in_channel', 'a_new_code'])(
     'is told in its thread and to the operators once, and tried again only after the next step: %s',
     async (error) => {
       const { app, redis, keys, request, ...first } = await deliverOne('card', { updates: [{ is: 'refused', error }] })
-      expect(first).toMatchObject({ left: { status: 'settled' }, isOutdatedOwed: true })
       // It was posted, so nobody may discard the request.
-      expect(first.delivered).toEqual({ is: 'sent' })
+      expect(first).toMatchObject({ left: { status: 'settled' }, isOutdatedOwed: true, delivered: { is: 'sent' } })
+      const notice = keys.message(`report-undeliverable:outdated:${request.id}`)
       await redis.hset(keys.record(request.id), 'revision', '2')
-      await redis.del(keys.message(`report-undeliverable:outdated:${request.id}`))
-      const unquiet = { ...app, lines: { ...app.lines, write: () => true } }
+      await redis.del(notice)
 
-      await deliver(unquiet, request.id, 'card')
+      await deliver({ ...app, lines: { ...app.lines, write: () => true } }, request.id, 'card')
 
-      expect(await redis.exists(keys.message(`report-undeliverable:outdated:${request.id}`))).toBe(0)
+      expect(await redis.exists(notice)).toBe(0)
       expect(first.log).toEqual([expect.stringMatching(`Slack refused to update .*${error}`)])
     },
   )
-
-  test('is tried again if another update may be taken: the token is being replaced', async () => {
-    const { left, log } = await deliverOne('card', { updates: [{ is: 'refused', error: 'token_revoked' }] })
-    expect([left.status, log]).toEqual(['queued', []])
-  })
-})
-
-describe('a report that Slack refuses for good', () => {
-  const is = (error: string) => [{ is: 'refused', error } as const]
-  const noticeRefused = expect.stringContaining('Slack refused a notice in OPS_CHANNEL (is_archived)')
-
-  test.each([
-    'is_archived',
-    'thread_not_found',
-    'restricted_action_thread_only_channel',
-    'restricted_action_non_threadable_channel',
-    'cannot_reply_to_message',
-    'a_code_of_next_year',
-  ])('goes to the requester directly: %s', async (error) => {
-    const { calls, texts, left, log } = await deliverOne('ended', { posts: is(error) })
-    expect(calls).toEqual([toThread, toAda])
-    expect(texts.at(-1)).toContain(`(${error})`)
-    expect([left.status, log]).toEqual(['settled', []])
-  })
-
-  test('is told to the operators, and ends', async () => {
-    const refused = await deliverOne('ended', { posts: is('is_archived'), directPosts: is('user_disabled') })
-    expect(refused.delivered).toEqual({ is: 'refused', error: 'user_disabled' })
-    expect(refused.left.status).toBe('settled')
-    expect(refused.log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
-  })
-
-  test('says to the requester that it may be a repeat if it may have been sent', async () => {
-    const { texts } = await deliverOne('ended', { message: unsure, posts: is('is_archived') })
-    expect(texts.at(-1)).toContain('Possible duplicate')
-  })
-
-  test('goes to no machine directly', async () => {
-    const origin = { ...requestFor().origin, userId: 'alerts' }
-    const { calls, log } = await deliverOne('ended', { request: { origin }, posts: is('is_archived') })
-    expect(calls).toEqual([toThread, 'post to C0NIGHT001'])
-    expect(log).toEqual([expect.stringContaining("Couldn't deliver a message"), noticeRefused])
-  })
-
-  test('of an emergency approval is told to the operators at once, and still goes to the requester', async () => {
-    const decision = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'U0ADA00001', breakGlass: true as const }
-    const { calls, log } = await deliverOne('break-glass', { request: { state: 'approved', decision }, posts: is('is_archived') })
-    expect(calls).toEqual(expect.arrayContaining([toThread, toAda]))
-    expect(log).toEqual([expect.stringContaining("*Emergency approval* that its channel doesn't get"), noticeRefused])
-  })
 })
 
 describe('a sweep', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Request, Waits } from '../../src/domain/request.ts'
 import type { StepName } from '../../src/record/steps.ts'
-import { createStore, encodeFields, type StepData, type Store, type TakenStep } from '../../src/record/store.ts'
+import { createStore, encodeFields, type StepData, type TakenStep } from '../../src/record/store.ts'
 import { trusting } from '../given/audit.ts'
 import { owedReports } from '../given/owed-reports.ts'
 import { connectTestRedis, noAudit } from '../given/redis.ts'
@@ -10,44 +10,82 @@ import { type PlannedStep, takeSteps } from '../given/take-steps.ts'
 import { withRequest } from '../given/with-request.ts'
 
 /** The id of the request that holds the resource of this one. */
-function lockOf({ redis, keys, request }: Pick<Awaited<ReturnType<typeof withRequest>>, 'redis' | 'keys' | 'request'>) {
+function lockOf({ redis, keys, request }: World) {
   return redis.get(keys.resource(request.resource))
 }
 
+type World = Awaited<ReturnType<typeof withRequest>>
+
+const approval = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: 1 })
+const counted = (by: string, approvals = [approval(by)]): StepData => ({ audit: { by }, set: { approvals } })
+
+/** The outcomes of steps that rest on the record as it was read at first, such as `approve by a, send by b`. Each person's process has one token. */
+async function outcomesOf({ store, request }: World, steps: string): Promise<string> {
+  const outcomes: string[] = []
+  for (const step of steps.split(', ')) {
+    const [name, by = ''] = step.split(' by ') as [StepName, string]
+    const { outcome, state } = await store.take(request, name, name === 'count-approval' ? counted(by) : {}, by)
+    outcomes.push(`${outcome}: ${state}`)
+  }
+  return outcomes.join(', ')
+}
+
 describe('a step', () => {
-  test('is taken by one process if several try at once', async () => {
-    const { store, request } = await withRequest()
-    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => store.take(request, index % 2 === 0 ? 'approve' : 'reject')))
-    expect(results.filter(({ outcome }) => outcome === 'won')).toHaveLength(1)
+  test.each<[why: string, steps: string, outcomes: string, revision: number]>([
+    ['again by its process, after a lost answer', 'approve by a, approve by a', 'won: approved, won: approved', 2],
+    ['again after a later step', 'approve by a, send by b, approve by a', 'won: approved, won: starting, won: starting', 3],
+    ['by one process', 'approve by a, approve by b', 'won: approved, lost: approved', 2],
+    ['again if it ended the request', 'withdraw by a, withdraw by a', 'won: withdrawn, won: withdrawn', 2],
+    ['again after the end', 'approve by a, withdraw by b, approve by a', 'won: approved, won: withdrawn, won: withdrawn', 3],
+    ['by one process, also if it ended the request', 'withdraw by a, withdraw by b', 'won: withdrawn, lost: withdrawn', 2],
+    ['again although its first try changed what it counts', 'count-approval by a, count-approval by a', 'won: waiting, won: waiting', 2],
+    [
+      'if it counts approvals, only while no other counted',
+      'count-approval by a, count-approval by b',
+      'won: waiting, changed: waiting',
+      2,
+    ],
+    ['if it counts approvals, only in a state that allows it', 'reject by a, count-approval by b', 'won: rejected, lost: rejected', 2],
+  ])('is won %s', async (_, steps, outcomes, revision) => {
+    const world = await withRequest()
+    expect(await outcomesOf(world, steps)).toBe(outcomes)
+    expect((await world.store.find(world.request.id))?.revision).toBe(revision)
   })
 
-  test('is won again if the same process repeats it after a lost answer', async () => {
-    const { store, request } = await withRequest()
-    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
-    expect(await store.take(request, 'approve', {}, 'mine')).toMatchObject({ outcome: 'won' })
-    expect(await store.take(request, 'approve', {}, 'theirs')).toEqual({ outcome: 'lost', state: 'approved' })
-    expect((await store.find(request.id))?.revision).toBe(2)
+  test('that counts an approval is won again although another person took it in between', async () => {
+    const world = await withRequest()
+    const { store, request } = world
+    await outcomesOf(world, 'count-approval by UBEN')
+    const changed = (await store.find(request.id)) as Request
+    await store.take(changed, 'count-approval', counted('UCHI', [approval('UBEN'), approval('UCHI')]), 'UCHI')
+
+    expect(await outcomesOf(world, 'count-approval by UBEN')).toBe('won: waiting')
+
+    expect((await store.find(request.id))?.approvals).toHaveLength(2)
   })
 
-  test('is won again also after a later step', async () => {
-    const { store, request } = await withRequest()
-    await store.take(request, 'approve', {}, 'mine')
-    await store.take(request, 'send', { dueInMs: 1_000 })
-    expect(await store.take(request, 'approve', {}, 'mine')).toEqual({ outcome: 'won', state: 'starting' })
-    expect(await store.find(request.id)).toMatchObject({ state: 'starting' })
+  test.each([
+    [['approve', 'reject'], 'lost'],
+    // So no approval is lost.
+    [['count-approval', 'count-approval'], 'changed'],
+  ])('is taken by one process if several try at once: %j', async (names, others) => {
+    const world = await withRequest()
+    const tries = Array.from({ length: 10 }, (_, index) => outcomesOf(world, `${names[index % 2]} by ${index}`))
+    const outcomes = (await Promise.all(tries)).map((outcome) => outcome.split(':')[0])
+    expect(outcomes.toSorted()).toEqual([...Array(9).fill(others), 'won'])
   })
 
-  test('is refused after the deadline, by Redis’ clock', async () => {
-    const { store, request } = await withRequest({ ttlMs: 1 })
-    await expect.poll(() => store.now()).toBeGreaterThan(request.expiresAt)
-    expect(await store.take(request, 'approve')).toEqual({ outcome: 'expired', state: 'waiting' })
-  })
+  test('is refused after the deadline by Redis’ clock, if it rests on an outdated read, and if the record is gone', async () => {
+    const late = await withRequest({ ttlMs: 1 })
+    await expect.poll(() => late.store.now()).toBeGreaterThan(late.request.expiresAt)
+    expect(await outcomesOf(late, 'approve by a')).toBe('expired: waiting')
 
-  test('is refused if it rests on an outdated read, and taken after a new read', async () => {
-    const { store, request } = await withRequest()
+    const { redis, keys, store, request } = await withRequest()
     const now = await store.now()
     expect(await store.take(request, 'approve', { notAfter: now - 1 })).toEqual({ outcome: 'outdated', state: 'waiting' })
     expect(await store.take(request, 'approve', { notAfter: now + 60_000 })).toEqual({ outcome: 'won', state: 'approved' })
+    await redis.del(keys.record(request.id))
+    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'missing' })
   })
 
   test('is refused while another open request holds a resource that it must not share', async () => {
@@ -61,7 +99,7 @@ describe('a step', () => {
     expect(await redis.get(keys.resource(request.resource))).toBe(request.id)
   })
 
-  test.each<[string, (other: Request, world: Awaited<ReturnType<typeof withRequest>>) => Promise<unknown>]>([
+  test.each<[string, (other: Request, world: World) => Promise<unknown>]>([
     ['whose record is gone', ({ id }, { redis, keys }) => redis.del(keys.record(id))],
     ['that has ended', ({ id }, { redis, keys }) => redis.hset(keys.record(id), 'state', '"done"')],
     [
@@ -100,12 +138,6 @@ describe('a step', () => {
     expect(await store.take(other, 'send', { freeze: 'frozen' }, 'mine')).toMatchObject({ outcome: 'won' })
     await redis.set(keys.freeze, 'free')
     expect(await store.take(other, 'send', { freeze: 'frozen' }, 'mine')).toMatchObject({ outcome: 'won' })
-  })
-
-  test('is refused if the record is gone', async () => {
-    const { redis, keys, store, request } = await withRequest()
-    await redis.del(keys.record(request.id))
-    expect(await store.take(request, 'approve')).toMatchObject({ outcome: 'missing' })
   })
 
   test('that ends a request frees its resource, owes a report, and keeps the record for 30 days', async () => {
@@ -148,16 +180,6 @@ describe('a step', () => {
     expect(await redis.memory('USAGE', keys.record(request.id))).toBeLessThan(2_500)
   })
 
-  test('that ended a request is won again if it is repeated, and so is an earlier one', async () => {
-    const { store, request } = await withRequest()
-    await store.take(request, 'approve', { audit: { by: 'U0BEN00001' } }, 'the approval')
-    await store.take(request, 'withdraw', {}, 'the end')
-
-    expect(await store.take(request, 'withdraw', {}, 'the end')).toEqual({ outcome: 'won', state: 'withdrawn' })
-    expect(await store.take(request, 'approve', { audit: { by: 'U0BEN00001' } }, 'the approval')).toMatchObject({ outcome: 'won' })
-    expect(await store.take(request, 'withdraw', {}, 'another')).toEqual({ outcome: 'lost', state: 'withdrawn' })
-  })
-
   test('that tracks a request again keeps its record and holds its resource again', async () => {
     const { redis, keys, store, request } = await withRequest()
     await takeSteps(store, request.id, 'approve', 'send', 'accept', 'stop-tracking')
@@ -171,77 +193,23 @@ describe('a step', () => {
   })
 })
 
-describe('a step that depends on the content of the record', () => {
-  const approval = (by: string) => ({ by, rule: 'APPROVERS', via: by, at: 1 })
-  const counted = (by: string, approvals = [approval(by)]): StepData => ({ audit: { by }, set: { approvals } })
-  const count = (store: Store, request: Request, by: string, token?: string) => store.take(request, 'count-approval', counted(by), token)
+test('a step that was taken is noted with its request, and the write with the time since the last approval', async () => {
+  const { redis, keys } = connectTestRedis()
+  const taken: TakenStep[] = []
+  const store = createStore({ redis, keys, audit: noAudit, signatures: trusting, onStep: (step) => void taken.push(step) })
+  const { id } = await recordRequest(store)
+  const { decidedAt = 0 } = await takeSteps(store, id, 'approve')
+  await redis.hset(keys.record(id), 'decidedAt', String(decidedAt - 7_000))
 
-  test('is refused if the record changed since it was read', async () => {
-    const { store, request } = await withRequest()
-    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'won', state: 'waiting' })
-    expect(await count(store, request, 'UCHI')).toEqual({ outcome: 'changed', state: 'waiting' })
-    expect(await store.find(request.id)).toMatchObject({ approvals: [approval('UBEN')], revision: 2 })
-  })
+  await takeSteps(store, id, 'send', 'accept', 'finish')
 
-  test('is taken by one process if several try at once, so no approval is lost', async () => {
-    const { store, request } = await withRequest()
-    const results = await Promise.all(['UA', 'UB', 'UC', 'UD', 'UE'].map((by) => count(store, request, by)))
-    expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'changed', 'changed', 'changed', 'won'])
-  })
-
-  test('is won again if it is repeated, although its first try changed the record', async () => {
-    const { store, request } = await withRequest()
-    await count(store, request, 'UBEN', 'mine')
-    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
-    expect((await store.find(request.id))?.revision).toBe(2)
-  })
-
-  test('is won again also if another person took the same step in between', async () => {
-    const { store, request } = await withRequest()
-    await count(store, request, 'UBEN', 'mine')
-    const changed = (await store.find(request.id)) as Request
-    await store.take(changed, 'count-approval', counted('UCHI', [approval('UBEN'), approval('UCHI')]), 'theirs')
-
-    expect(await count(store, request, 'UBEN', 'mine')).toEqual({ outcome: 'won', state: 'waiting' })
-
-    expect((await store.find(request.id))?.approvals).toHaveLength(2)
-  })
-
-  test('reports a state that does not allow it before a changed record', async () => {
-    const { store, request } = await withRequest()
-    await store.take(request, 'reject')
-    expect(await count(store, request, 'UBEN')).toEqual({ outcome: 'lost', state: 'rejected' })
-  })
-})
-
-describe('a step that was taken', () => {
-  async function startNoting() {
-    const { redis, keys } = connectTestRedis()
-    const taken: TakenStep[] = []
-    const store = createStore({ redis, keys, audit: noAudit, signatures: trusting, onStep: (step) => void taken.push(step) })
-    const { id } = await recordRequest(store)
-    /** Sets the time of the approval back. */
-    async function approvedAgo(ms: number) {
-      const { decidedAt = 0 } = await takeSteps(store, id, 'approve')
-      await redis.hset(keys.record(id), 'decidedAt', String(decidedAt - ms))
-    }
-    return { store, id, taken, approvedAgo }
-  }
-
-  test('is noted with its request, and the write with the time since the last approval', async () => {
-    const { store, id, taken, approvedAgo } = await startNoting()
-    await approvedAgo(7_000)
-
-    await takeSteps(store, id, 'send', 'accept', 'finish')
-
-    expect(taken.map(({ step, requestId }) => [step, requestId])).toEqual(
-      ['request', 'approve', 'send', 'accept', 'finish'].map((step) => [step, id]),
-    )
-    const [, , send, ...others] = taken
-    expect(send?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
-    expect(send?.sinceApprovalMs).toBeLessThan(9_000)
-    expect(others.every(({ sinceApprovalMs }) => sinceApprovalMs === undefined)).toBe(true)
-  })
+  expect(taken.map(({ step, requestId }) => [step, requestId])).toEqual(
+    ['request', 'approve', 'send', 'accept', 'finish'].map((step) => [step, id]),
+  )
+  const [, , send, ...others] = taken
+  expect(send?.sinceApprovalMs).toBeGreaterThanOrEqual(7_000)
+  expect(send?.sinceApprovalMs).toBeLessThan(9_000)
+  expect(others.every(({ sinceApprovalMs }) => sinceApprovalMs === undefined)).toBe(true)
 })
 
 const untilStart = { for: 'start', until: 1 } as const
