@@ -7,7 +7,7 @@ import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
-import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment } from './kills.ts'
+import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment, untilHeard } from './kills.ts'
 import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
 
@@ -67,10 +67,8 @@ const ofBoth: Record<string, Story> = {
     async meanwhile(scene) {
       await untilRecord(scene, ({ waits }) => waits?.for === 'freeze')
       const { admin, ben, evidence } = scene
-      await untilTrue('the freeze is lifted', async () => {
-        await ben.command('/infra unfreeze', { channel: ops }).catch(() => undefined)
-        return factsOf((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
-      })
+      const isLifted = async () => factsOf((await admin.get(evidence.keys.freeze)) ?? '{}').isOn === false
+      await untilHeard('the freeze is lifted', () => ben.command('/infra unfreeze', { channel: ops }), isLifted)
     },
     ends: 'done',
   },
@@ -213,7 +211,7 @@ describe('a bot that is killed right before and right after each step of a reque
     const card = isMove ? await scene.requestMove(0) : await requestEvacuation(scene, 0)
     await arrange?.(scene, ids, idAt)
 
-    await Promise.all([killAtEach(scene, moments, 60_000), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids, idAt)])
+    await Promise.all([killAtEach(scene, moments), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids, idAt)])
     scene.accountApi.faults.clear()
     const evidence = await scene.gather(1)
 
@@ -236,7 +234,7 @@ describe('a bot that is killed right before and right after each step of a reque
       endMoves(scene)
     }
 
-    await Promise.all([killAtEach(scene, distrusted, 60_000), approveWhileKilled(scene, card), changeRecord()])
+    await Promise.all([killAtEach(scene, distrusted), approveWhileKilled(scene, card), changeRecord()])
     await scene.untilReport(card, /No longer tracked/)
     await delay(6_000)
 
@@ -249,18 +247,15 @@ describe('a bot that is killed right before and right after each step of a reque
 
   test('a scheduled move that an approver lets start now is sent once', async ({ onTestFinished }) => {
     const scene = await startScene({ elasticIps: 1, ...moved, onEnd: onTestFinished })
-    const card = await requestLater(scene, scene.to)
+    await scene.ada.command(`/infra ip move ${scene.elasticIp(0).address} ${scene.to} in 2h`, { channel: ops })
+    const card = await scene.untilCard(0, /needs approval from/)
     await approveWhileKilled(scene, card)
     await untilRecord(scene, ({ waits }) => waits?.for === 'start')
-    const startNow = () =>
-      untilTrue('it may start now', async () => {
-        const now = scene.slack.messages(card.channel).find(({ ts }) => ts === card.ts) ?? card
-        await scene.ben.click(now, 'Start now').catch(() => undefined)
-        await delay(700)
-        return (await scene.evidence.records()).some((request) => request.startNow !== undefined)
-      })
+    const now = () => scene.slack.messages(card.channel).find(({ ts }) => ts === card.ts) ?? card
+    const isHeard = async () => (await scene.evidence.records()).some((request) => request.startNow !== undefined)
+    const startNow = untilHeard('it may start now', () => scene.ben.click(now(), 'Start now'), isHeard)
 
-    await Promise.all([killAtEach(scene, startedNow, 60_000), startNow()])
+    await Promise.all([killAtEach(scene, startedNow), startNow])
     const evidence = await scene.gather(1)
 
     expect(brokenPromises(evidence)).toEqual([])
@@ -274,7 +269,7 @@ describe('a bot that is killed right before and right after each step of a reque
     const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
     const card = await scene.requestMove(0)
 
-    await killAtEach(scene, escalated, 60_000)
+    await killAtEach(scene, escalated)
     await scene.untilReport(card, /needs approval/)
     await approveWhileKilled(scene, card)
     const evidence = await scene.gather(1)
@@ -301,12 +296,6 @@ describe('a bot that is killed right before and right after each step of a reque
     ])
   })
 })
-
-/** Ada requests the move of the only address for later. */
-async function requestLater({ ada, elasticIp, untilCard }: Scene, target: string) {
-  await ada.command(`/infra ip move ${elasticIp(0).address} ${target} in 2h`, { channel: ops })
-  return untilCard(0, /needs approval from/)
-}
 
 async function untilRecord({ evidence }: Scene, fits: (request: Request) => boolean): Promise<void> {
   await untilTrue('Redis shows the request like this', async () => (await evidence.records()).some(fits))

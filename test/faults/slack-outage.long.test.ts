@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { general, ops, people } from '../journeys/world.ts'
 import type { FaultPlan } from '../sandbox/slack/slack.ts'
@@ -132,59 +131,4 @@ test('a card whose first answer was lost and whose channel is then closed: the r
     )
     .toBe(1)
   expect(notices()).toHaveLength(1)
-})
-
-describe('Slack is away for longer than any pause between two attempts', () => {
-  /** What breaks Slack. Returns how to repair it, and a function that counts how often a call was affected. */
-  const outages = {
-    'it answers 503': (scene: Scene) => {
-      const fault = scene.slack.faults.add({ method: '*', kind: 'status', status: 503, times: 1_000_000 })
-      return { mend: () => fault.remove(), affected: () => fault.fired }
-    },
-    'it refuses connections': (scene: Scene) => {
-      scene.slackProxy.refuse()
-      return { mend: () => scene.slackProxy.heal(), affected: () => scene.slackProxy.fired.refused }
-    },
-    'its packets vanish': (scene: Scene) => {
-      scene.slackProxy.blackhole()
-      return { mend: () => scene.slackProxy.heal(), affected: () => scene.slackProxy.fired.swallowed }
-    },
-    'it rejects the token': (scene: Scene) => {
-      scene.slack.revoke('invalid_auth')
-      const refused = () => scene.slack.journal.filter(({ result }) => result.error === 'invalid_auth').length
-      return { mend: () => scene.slack.revoke(null), affected: refused }
-    },
-  }
-
-  test.each(Object.entries(outages))(
-    '%s: everything goes on behind it, and afterwards there is one report each and the cards are up to date',
-    async (_, breakSlack) => {
-      const scene = await startScene({ moveTakesMs: 4_000 })
-      // One that is tracked, one whose approval was clicked and is not shown yet, one that waits.
-      await scene.startMove(0)
-      const approved = await scene.requestMove(1)
-      const waiting = await scene.requestMove(2)
-      const hung = scene.accountApi.faults.add({ method: 'PATCH', kind: 'delay', delayMs: 1_500 })
-      await scene.ben.click(approved, 'Approve')
-      await scene.slack.until(() => scene.writes().length === 2)
-
-      const outage = breakSlack(scene)
-      // The duration is the fault here: longer than the 30 s pause after a rejected token.
-      await delay(35_000)
-      expect(outage.affected()).toBeGreaterThan(5)
-      expect(
-        scene.accountApi.world.elasticIps().filter(({ status, serverId }) => status === 'active' && serverId === scene.to),
-      ).toHaveLength(2)
-      outage.mend()
-
-      await scene.untilCard(0, /\*Done/)
-      await scene.untilCard(1, /\*Done/)
-      await scene.ben.click(waiting, 'Approve')
-      const evidence = await scene.gather(3)
-
-      expect(brokenPromises(evidence)).toEqual([])
-      expect(scene.slack.messages(ops).filter(({ text }) => /Possible duplicate/.test(text))).toEqual([])
-      expect(hung.fired).toBe(1)
-    },
-  )
 })

@@ -1,45 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { general, ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
-
-test('while Redis is away every command and click is answered, and the move goes on when it is back', async () => {
-  const redis = await startRedis({ appendonly: true })
-  onTestFinished(() => redis.stop())
-  const world = await startWorld({ env: { REDIS_URL: redis.url }, account: { moveTakes: { min: 1_000, max: 1_000 } } })
-  const first = world.accountApi.world.movable(0)
-  const second = world.accountApi.world.movable(1)
-  await world.ada.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops })
-  const moving = await untilCard(world.slack, /needs approval from/)
-  await world.ben.click(moving, 'Approve')
-  await untilCard(world.slack, /\*Moving\*/)
-  await world.ada.command(`/infra ip move ${second.elasticIp.address} ${second.target.id}`, { channel: ops })
-  const waiting = await untilCard(world.slack, /needs approval from/)
-
-  await redis.kill()
-  await Promise.all([
-    world.ada.command('/infra ip list', { channel: ops }),
-    world.chiara.command(`/infra ip move ${first.elasticIp.address} ${first.target.id}`, { channel: ops }),
-    world.ben.click(waiting, 'Approve'),
-  ])
-  await untilShown(world.slack, people.ada, /Elastic IPs|database \(Redis\) isn't responding/)
-  await untilShown(world.slack, people.chiara, /database \(Redis\) isn't responding|is already (on|moving)/)
-  const refused = await untilShown(world.slack, people.ben, /Redis isn't responding/)
-  expect(refused.text).toMatchInlineSnapshot(`"Not approved: Redis isn't responding. Try again in a minute."`)
-
-  await redis.restart()
-  await untilReport(world.slack, moving.ts, /Done/)
-  await expect
-    .poll(
-      async () => {
-        await world.ben.click(waiting, 'Approve')
-        return world.slack.thread(ops, waiting.ts).length
-      },
-      { timeout: 15_000, interval: 1_000 },
-    )
-    .toBeGreaterThan(1)
-  expect(world.accountApi.journal.writes().filter(({ method }) => method === 'PATCH')).toHaveLength(2)
-}, 60_000)
+import { general, ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 test('while the memory of Redis is full, people, /status, the doctor and the operators read so, and everything goes on after it', async () => {
   const server = await startRedis({ appendonly: true })

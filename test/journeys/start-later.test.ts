@@ -4,16 +4,12 @@ import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './wo
 
 const minutes = (count: number) => count * 60_000
 
-/** Ada requests a move in two hours, in her words. `pass` lets time pass while no bot runs. */
-async function startScheduled({
-  words = 'in 2h because the maintenance begins',
-  approve = true,
-  policy = '[S0ONCALL01]',
-  expires = '4h',
-} = {}) {
-  const world = await startWorldUnder(`rules:\n  - { name: moves, approve: ${policy}, expires: ${expires} }`)
+/** Ada requests a move in two hours. `pass` lets time pass while no bot runs. */
+async function startScheduled({ approve = true, expires = '4h' } = {}) {
+  const world = await startWorldUnder(`rules:\n  - { name: moves, approve: [S0ONCALL01], expires: ${expires} }`)
   const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${words}`, { channel: ops })
+  const command = `/infra ip move ${elasticIp.address} ${target.hostname}`
+  await world.ada.command(`${command} in 2h because OPS-1`, { channel: ops })
   const card = await untilCard(world.slack, /needs approval from/)
   if (approve) {
     await world.ben.click(card, 'Approve')
@@ -24,7 +20,7 @@ async function startScheduled({
     const { id } = await onlyRequest(world.records)
     await restart(world, () => world.records.shiftTimes(id, ms))
   }
-  return { world, card, now, elasticIp, target, pass }
+  return { world, card, command, now, pass }
 }
 
 describe('a move that was requested for later', () => {
@@ -40,15 +36,8 @@ describe('a move that was requested for later', () => {
     await untilReport(world.slack, card.ts, /Done/)
 
     expect(patchesOf(world)).toHaveLength(1)
-    await untilCard(world.slack, /\*Done\*/)
-    expect((await world.records.audit()).map(({ act }) => act)).toEqual([
-      'request',
-      'approve',
-      'wait-for-start',
-      'send',
-      'accept',
-      'finish',
-    ])
+    const acts = (await world.records.audit()).map(({ act }) => act)
+    expect(acts).toEqual(['request', 'approve', 'wait-for-start', 'send', 'accept', 'finish'])
   })
 
   test('expires at its start if nobody has approved it, and not before', async () => {
@@ -88,5 +77,108 @@ describe('a move that was requested for later', () => {
     await world.ben.click(now(), 'Start now')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('keeps its address: another move is refused with its link and start, and possible once it is withdrawn', async () => {
+    const { world, card, command, now } = await startScheduled()
+    for (const start of ['', ' in 3h']) await world.chiara.command(command + start, { channel: ops })
+    const refused = await world.slack.until(() => {
+      const shown = world.slack.ephemerals(people.chiara).filter(({ text }) => text.startsWith('Not requested'))
+      return shown.length === 2 ? shown : undefined
+    })
+    for (const { text } of refused) {
+      expect(text).toContain('(approved, starts <!date')
+      expect(text).toContain(`/p${card.ts.replace('.', '')}|`)
+      expect(text).toContain('Wait until it ends, or have it withdrawn by <@U0ADA00001> or an approver.')
+    }
+    expect(await world.records.all()).toHaveLength(1)
+
+    await world.ben.click(now(), 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+    await world.chiara.command(command, { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /needs approval from/), 'Approve')
+    await untilCard(world.slack, /\*Done\*/)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('is on Home once, and in the lists', async () => {
+    const { world } = await startScheduled()
+    const homes: string[] = []
+    for (const user of [people.ada, people.ben, finn]) {
+      const words = () => JSON.stringify(world.slack.home(user)?.blocks ?? [])
+      await world.slack.as(user).openHome()
+      await world.slack.until(() => words().includes('Updated'))
+      homes.push(words())
+    }
+    for (const home of homes) {
+      expect(home).toContain('Scheduled (1)')
+      expect(home).not.toMatch(/In progress|Your requests/)
+      expect(home).toMatch(/Starts <!date\^\d+\^{time} {date_long_pretty}/)
+    }
+    expect(homes.map((home) => home.includes('"Withdraw"'))).toEqual([true, false, false])
+
+    await world.chiara.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.chiara, /No requests need approval\. Scheduled or held: 1\./)
+    await world.chiara.command('/infra moves', { channel: ops })
+    await untilShown(world.slack, people.chiara, /Moves: 0 in progress, 1 scheduled/)
+  })
+})
+
+interface Input {
+  block_id?: string
+  hint?: { text: string }
+  element?: { initial_value?: string }
+}
+
+describe('the start that somebody types', () => {
+  /** What the field *Start* of an open form has, and its hint. */
+  function startIn({ view }: { view: Record<string, unknown> }) {
+    const field = (view.blocks as Input[]).find(({ block_id: id }) => id === 'start')
+    return { start: field?.element?.initial_value, hint: field?.hint?.text }
+  }
+
+  test('is in the form that opens because something is missing, which names the zone once it is known, or is refused', async () => {
+    const world = await startWorldUnder('rules:\n  - { name: moves, approve: [S0ONCALL01], reason: required }')
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} in 2h because OPS-1`, { channel: ops })
+    expect(startIn(await world.slack.until(() => world.ada.topView()))).toMatchObject({ start: 'in 2h' })
+    await world.ada.close()
+    for (const [start, words] of [
+      ['in 15d', /^Not requested: .* is more than 14 days ahead/],
+      ['at 25:00', /^Not requested: `at 25:00` isn't a time/],
+      ['at 2020-01-01 06:00', /^Not requested: .* is past/],
+    ] as const) {
+      await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${start} because OPS-1`, { channel: ops })
+      await untilShown(world.slack, people.ada, words)
+    }
+    expect(await world.records.all()).toEqual([])
+
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} in 2h`, { channel: ops })
+    const withoutReason = await world.slack.until(() => world.ada.topView())
+    const hint = 'Such as 22:00, tomorrow 06:00 or in 2h (Europe/Berlin). Leave empty to start at once.'
+    expect(startIn(withoutReason)).toEqual({ start: 'in 2h', hint })
+    await world.ada.fill(withoutReason, { Reason: 'OPS-1' })
+    await world.ada.submit()
+
+    expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/\*Starts <!date/)
+  })
+
+  test('is again in *Request again*, and the field is empty once that is past', async () => {
+    const { world, card } = await startScheduled({ approve: false })
+    const { id, start = 0 } = await onlyRequest(world.records)
+    await world.ada.click(card, 'Withdraw')
+    const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
+
+    await world.ada.click(withdrawn, 'Request again')
+    const again = await world.slack.until(() => world.ada.topView())
+    expect(startIn(again).start).toBe(`${new Date(start).toISOString().slice(0, 16).replace('T', ' ')} UTC`)
+    await world.ada.submit()
+    await untilCard(world.slack, /needs approval from/)
+    const [first, second] = (await world.records.all()).toSorted((one, other) => one.createdAt - other.createdAt)
+    expect([first?.id, second?.start]).toEqual([id, Math.floor(start / 60_000) * 60_000])
+
+    await restart(world, () => world.records.shiftTimes(second?.id ?? '', minutes(180)))
+    await world.ada.click(await untilCard(world.slack, /\*Expired\*/), 'Request again')
+    expect(startIn(await world.slack.until(() => world.ada.topView())).start).toBeUndefined()
   })
 })
