@@ -30,7 +30,7 @@ const suites: Record<string, string[]> = {
 const longest = /test\/(faults|start\.|page|journeys|attacks|model|bench)/
 
 /** Each takes a minute or more. One that begins last runs alone. */
-const first = /test\/(deploy\/setup|sandbox\/breakages|bench\/bench|journeys\/(gate|freeze|clicks)|attacks\/machines)\./
+const first = /test\/(docs\/commands|deploy\/setup|sandbox\/breakages|bench\/bench|journeys\/(gate|freeze|clicks)|attacks\/machines)\./
 
 const rank = ({ moduleId }: TestSpecification) => (first.test(moduleId) ? 2 : Number(longest.test(moduleId)))
 

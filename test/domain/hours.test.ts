@@ -23,51 +23,41 @@ function opens(windows: Window[], from: string, freezes: Freeze[] = []): string 
 }
 
 describe('a window', () => {
-  it.each([
-    [office, '2026-11-27T09:00', 'Fri 27 Nov, 09:00'],
-    [office, '2026-11-27T16:59:59', 'Fri 27 Nov, 16:59'],
-    [office, '2026-11-27T08:59:59', 'Fri 27 Nov, 09:00; window office until Fri 27 Nov, 09:00'],
-    [office, '2026-11-27T17:00', 'Mon 30 Nov, 09:00; window office until Mon 30 Nov, 09:00'],
-    [office, '2026-11-28T12:00', 'Mon 30 Nov, 09:00; window office until Mon 30 Nov, 09:00'],
+  const sunday = { ...office, days: [7] }
+  const march = { ...office, days: [7, 1] }
+  it.each<[Window, from: string, opensAt: string, opened?: 'open']>([
+    [office, '2026-11-27T09:00', 'Fri 27 Nov, 09:00', 'open'],
+    [office, '2026-11-27T16:59:59', 'Fri 27 Nov, 16:59', 'open'],
+    [office, '2026-11-27T08:59:59', 'Fri 27 Nov, 09:00'],
+    [office, '2026-11-27T17:00', 'Mon 30 Nov, 09:00'],
+    [office, '2026-11-28T12:00', 'Mon 30 Nov, 09:00'],
     // It belongs to the day on which it opens.
-    [night, '2026-11-27T23:00', 'Fri 27 Nov, 23:00'],
-    [night, '2026-11-28T05:59', 'Sat 28 Nov, 05:59'],
-    [night, '2026-11-28T06:00', 'Fri 4 Dec, 22:00; window night until Fri 4 Dec, 22:00'],
-    [night, '2026-11-27T05:00', 'Fri 27 Nov, 22:00; window night until Fri 27 Nov, 22:00'],
-    [{ ...night, days: [7], from: '23:00', to: '01:00' }, '2026-11-30T00:30', 'Mon 30 Nov, 00:30'],
-    [{ ...night, to: '00:00' }, '2026-11-27T23:59', 'Fri 27 Nov, 23:59'],
-    [{ ...night, to: '00:00' }, '2026-11-28T00:00', 'Fri 4 Dec, 22:00; window night until Fri 4 Dec, 22:00'],
+    [night, '2026-11-27T23:00', 'Fri 27 Nov, 23:00', 'open'],
+    [night, '2026-11-28T05:59', 'Sat 28 Nov, 05:59', 'open'],
+    [night, '2026-11-28T06:00', 'Fri 4 Dec, 22:00'],
+    [night, '2026-11-27T05:00', 'Fri 27 Nov, 22:00'],
+    [{ ...night, days: [7], from: '23:00', to: '01:00' }, '2026-11-30T00:30', 'Mon 30 Nov, 00:30', 'open'],
+    [{ ...night, to: '00:00' }, '2026-11-27T23:59', 'Fri 27 Nov, 23:59', 'open'],
+    [{ ...night, to: '00:00' }, '2026-11-28T00:00', 'Fri 4 Dec, 22:00'],
     // 24 hours.
-    [{ ...night, from: '08:00', to: '08:00' }, '2026-11-28T07:59', 'Sat 28 Nov, 07:59'],
-    [{ ...night, from: '08:00', to: '08:00' }, '2026-11-28T08:00', 'Fri 4 Dec, 08:00; window night until Fri 4 Dec, 08:00'],
+    [{ ...night, from: '08:00', to: '08:00' }, '2026-11-28T07:59', 'Sat 28 Nov, 07:59', 'open'],
+    [{ ...night, from: '08:00', to: '08:00' }, '2026-11-28T08:00', 'Fri 4 Dec, 08:00'],
     // The clock of another zone.
-    [{ ...office, zone: 'Asia/Tokyo' }, '2026-11-27T12:00', 'Mon 30 Nov, 00:00; window office until Mon 30 Nov, 00:00'],
+    [{ ...office, zone: 'Asia/Tokyo' }, '2026-11-27T12:00', 'Mon 30 Nov, 00:00'],
     // A leap day.
-    [office, '2028-02-28T18:00', 'Tue 29 Feb, 09:00; window office until Tue 29 Feb, 09:00'],
+    [office, '2028-02-28T18:00', 'Tue 29 Feb, 09:00'],
     // The clock goes forward from 01:00 to 02:00 on Sun 28 March 2027: an hour that does not exist opens nothing.
-    [
-      { ...office, days: [7, 1], from: '01:00', to: '02:00' },
-      '2027-03-27T12:00',
-      'Mon 29 Mar, 01:00; window office until Mon 29 Mar, 01:00',
-    ],
-    [
-      { ...office, days: [7, 1], from: '01:30', to: '03:00' },
-      '2027-03-27T12:00',
-      'Sun 28 Mar, 02:00; window office until Sun 28 Mar, 02:00',
-    ],
+    [{ ...march, from: '01:00', to: '02:00' }, '2027-03-27T12:00', 'Mon 29 Mar, 01:00'],
+    [{ ...march, from: '01:30', to: '03:00' }, '2027-03-27T12:00', 'Sun 28 Mar, 02:00'],
     // It goes back from 02:00 to 01:00 on Sun 31 October 2027: an hour that exists twice is open twice.
-    [{ ...office, days: [7], from: '01:00', to: '01:30' }, '2027-10-31T01:15', 'Sun 31 Oct, 01:15'],
-    [{ ...office, days: [7], from: '01:00', to: '01:30' }, '2027-10-31T01:45', 'Sun 31 Oct, 01:00; window office until Sun 31 Oct, 01:00'],
-    [{ ...office, days: [7], from: '01:30', to: '01:45' }, '2027-10-30T01:50', 'Sun 31 Oct, 01:30; window office until Sun 31 Oct, 01:30'],
-    [{ ...office, days: [7], from: '01:30', to: '01:45' }, '2027-10-31T01:50', 'Sun 31 Oct, 01:30; window office until Sun 31 Oct, 01:30'],
+    [{ ...sunday, from: '01:00', to: '01:30' }, '2027-10-31T01:15', 'Sun 31 Oct, 01:15', 'open'],
+    [{ ...sunday, from: '01:00', to: '01:30' }, '2027-10-31T01:45', 'Sun 31 Oct, 01:00'],
+    [{ ...sunday, from: '01:30', to: '01:45' }, '2027-10-30T01:50', 'Sun 31 Oct, 01:30'],
+    [{ ...sunday, from: '01:30', to: '01:45' }, '2027-10-31T01:50', 'Sun 31 Oct, 01:30'],
     // In Cairo, 30 April 2027 begins at 01:00.
-    [
-      { ...office, from: '00:30', to: '05:00', zone: 'Africa/Cairo' },
-      '2027-04-29T12:00',
-      'Thu 29 Apr, 23:00; window office until Thu 29 Apr, 23:00',
-    ],
-  ])('%j at %s: %s', (window, from, expected) => {
-    expect(opens([window], from)).toBe(expected)
+    [{ ...office, from: '00:30', to: '05:00', zone: 'Africa/Cairo' }, '2027-04-29T12:00', 'Thu 29 Apr, 23:00'],
+  ])('%j at %s: open at %s', (window, from, opensAt, opened) => {
+    expect(opens([window], from)).toBe(opened ? opensAt : `${opensAt}; window ${window.name} until ${opensAt}`)
   })
 
   it('and another never open at the same time hold forever', () => {

@@ -6,7 +6,7 @@ import { factsOf } from '../given/signatures.ts'
 import { approveHeld, general, ops } from '../journeys/world.ts'
 import { brokenPromises } from './invariants.ts'
 import { aroundEach, killAtEach, type Moment, untilHeard } from './kills.ts'
-import { type Scene, startScene } from './scene.ts'
+import { type Scene, type SceneOptions, startScene } from './scene.ts'
 import { takingMachines } from './taking-machines.ts'
 import { untilTrue } from './until-true.ts'
 
@@ -18,8 +18,10 @@ const said = ({ slack }: Scene, fits: RegExp, channel = ops) =>
 /** Time for what would come a second time. */
 const aftermathMs = 4_000
 
-test('a bot that is killed right before and after it freezes and lifts has done it wholly or not at all, and it is told once', async () => {
-  const scene = await startScene({ env: { OPS_CHANNEL: general }, moveTakesMs: 500 })
+test.concurrent('a bot that is killed right before and after it freezes and lifts has done it wholly or not at all, and it is told once', async ({
+  onTestFinished,
+}) => {
+  const scene = await startScene({ env: { OPS_CHANNEL: general }, moveTakesMs: 500, onEnd: onTestFinished })
   const { slack, ben, admin, evidence, writes } = scene
   slack.invite(general, 'U0LOCKKEEP')
   const places = { freeze: sends('"act":"freeze"'), unfreeze: sends('"act":"unfreeze"') }
@@ -58,9 +60,11 @@ test('a bot that is killed right before and after it freezes and lifts has done 
   expect(brokenPromises(await scene.gather(1))).toEqual([])
 })
 
-test('a bot that is killed right before and after it stores a change outside Lockkeeper tells it once, and two bots tell it once', async () => {
+test.concurrent('a bot that is killed right before and after it stores a change outside Lockkeeper tells it once, and two bots tell it once', async ({
+  onTestFinished,
+}) => {
   const env = { REPEAT_MS: '500', ACCOUNT_WINDOW_MS: '2000', WATCH_CHANGES: 'true', OPS_CHANNEL: ops }
-  const scene = await startScene({ bots: 2, env, atOnce: 1 })
+  const scene = await startScene({ bots: 2, env, atOnce: 1, onEnd: onTestFinished })
   const { world } = scene.accountApi
   const { id } = scene.elasticIp(0)
   const change = () => world.moveBehindOurBack(id, world.third(id).id)
@@ -79,8 +83,10 @@ test('a bot that is killed right before and after it stores a change outside Loc
   await expectTold(2)
 })
 
-test('a bot that is killed at every step of the call of a machine leaves one request and one message, once the call is repeated', async () => {
-  const scene = await startScene({ env: takingMachines() })
+test.concurrent('a bot that is killed at every step of the call of a machine leaves one request and one message, once the call is repeated', async ({
+  onTestFinished,
+}) => {
+  const scene = await startScene({ env: takingMachines(), onEnd: onTestFinished })
   const { slack, bots, admin, evidence } = scene
   const call = callerOf(bots.machinesUrl)
   const body = { change: 'ip.move', elastic_ip: scene.elasticIp(0).address, server: scene.to }
@@ -130,8 +136,8 @@ const placesOfKeys = {
 const long = 400_000
 const whileItLasts = { places: placesOfKeys, timeoutMs: 200_000 }
 
-const startKeyScene = (more: Record<string, string> = {}, bots = 1) =>
-  startScene({ bots, env: { STATE_KEY: 'a-state-key-of-tests-that-is-long-enough', REPEAT_MS: '500', ...more } })
+const startKeyScene = (onEnd: SceneOptions['onEnd'], more: Record<string, string> = {}, bots = 1) =>
+  startScene({ bots, onEnd, env: { STATE_KEY: 'a-state-key-of-tests-that-is-long-enough', REPEAT_MS: '500', ...more } })
 
 const cardOf = ({ slack }: Scene, label: string, fits: RegExp, besides?: string) =>
   slack.until(() => slack.messages(ops).find(({ ts, text }) => ts !== besides && text.includes(`key ${label}`) && fits.test(text)))
@@ -149,10 +155,10 @@ async function keyFor(scene: Scene, label: string, time: string) {
   return card
 }
 
-test(
+test.concurrent(
   'a bot that is killed at every step of the end of a key deletes that key alone, and tells its end once',
-  async () => {
-    const scene = await startKeyScene({ ACCOUNT_WINDOW_MS: '2000' })
+  async ({ onTestFinished }) => {
+    const scene = await startKeyScene(onTestFinished, { ACCOUNT_WINDOW_MS: '2000' })
     const { accountApi } = scene
     const before = accountApi.world.data.apiKeys.map(({ id }) => id)
     const card = await keyFor(scene, 'brief', '1m')
@@ -178,10 +184,10 @@ test(
   long,
 )
 
-test(
+test.concurrent(
   'a rotation that keeps the old key for a minute ends it then, and keeps the new one, although the bot is killed at every step of the overlap',
-  async () => {
-    const scene = await startKeyScene({ ACCOUNT_WINDOW_MS: '2000' })
+  async ({ onTestFinished }) => {
+    const scene = await startKeyScene(onTestFinished, { ACCOUNT_WINDOW_MS: '2000' })
     const { ada, ben } = scene
     const { ts: first } = await keyFor(scene, 'old', '2d')
     const [old] = keysCalled(scene, 'old')
@@ -201,10 +207,10 @@ test(
   long,
 )
 
-test(
+test.concurrent(
   'a key ends, once others have left room, although the limit of the account was used up at its end',
-  async () => {
-    const scene = await startKeyScene({}, 2)
+  async ({ onTestFinished }) => {
+    const scene = await startKeyScene(onTestFinished, {}, 2)
     const { accountApi, slack } = scene
     const card = await keyFor(scene, 'brief', '1m')
     const until = (parseKeyName(keysCalled(scene, 'brief')[0]?.name)?.end ?? 0) + 40_000

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
 import { isOpen, type Request } from '../../src/domain/request.ts'
 import { ops } from '../journeys/world.ts'
 import { openStoredRequests } from '../sandbox/breakages.ts'
@@ -11,11 +11,11 @@ import { untilTrue } from './until-true.ts'
 const minutes = 60_000
 
 /** A move that Ada requested for later and Ben approved. `pass` lets time pass for Redis, as if its clock had jumped, while no bot runs. */
-async function startScheduled(wait: string, options: SceneOptions = {}) {
-  const scene = await startScene({ elasticIps: 1, ...options })
+async function startScheduled(wait: string, onEnd: TestContext['onTestFinished'], options: SceneOptions = {}) {
+  const scene = await startScene({ elasticIps: 1, ...options, onEnd })
   const { ada, ben, bots, accountApi, redis, prefix, slack, evidence } = scene
   const stored = openStoredRequests({ REDIS_URL: redis.url, REDIS_PREFIX: prefix, INFRA_API_KEY: accountApi.key })
-  onTestFinished(stored.close)
+  onEnd(stored.close)
   await ada.command(`/infra ip move ${scene.elasticIp(0).address} ${scene.to} in ${wait}`, { channel: ops })
   const card = await scene.untilCard(0, /needs approval from/)
   await ben.click(card, 'Approve')
@@ -47,8 +47,10 @@ async function startScheduled(wait: string, options: SceneOptions = {}) {
   return { ...scene, now, only, pass, whileDown, outcome, untilStart: () => delay(Math.max(0, start - Date.now())) }
 }
 
-test('two replicas that are both restarted between the approval and the start send a move once, at its start', async () => {
-  const scene = await startScheduled('45s', { bots: 2 })
+test.concurrent('two replicas that are both restarted between the approval and the start send a move once, at its start', async ({
+  onTestFinished,
+}) => {
+  const scene = await startScheduled('45s', onTestFinished, { bots: 2 })
   const { bots, only, untilStart, writes } = scene
   await Promise.all([bots.end(0, 'SIGTERM'), bots.end(1, 'SIGTERM')])
   await Promise.all([bots.start(0), bots.start(1)])
@@ -63,38 +65,40 @@ test('two replicas that are both restarted between the approval and the start se
   expect(brokenPromises(await scene.gather(1))).toEqual([])
 })
 
-describe('Redis that is away at the start', () => {
-  test('and back within 30 minutes lets the move be sent once', async () => {
-    const scene = await startScheduled('40s')
-    const { redis, untilStart, writes } = scene
-    await redis.kill()
-    await untilStart()
-    await delay(5_000)
-    expect(writes()).toEqual([])
-    await redis.restart()
+test.concurrent('Redis that is away at the start, and back within 30 minutes lets the move be sent once', async ({ onTestFinished }) => {
+  const scene = await startScheduled('40s', onTestFinished)
+  const { redis, untilStart, writes } = scene
+  await redis.kill()
+  await untilStart()
+  await delay(5_000)
+  expect(writes()).toEqual([])
+  await redis.restart()
 
-    expect(await scene.outcome()).toEqual({ state: 'done', writes: 1, reports: 1 })
-    expect(brokenPromises(await scene.gather(1))).toEqual([])
-  })
-
-  test('and back after more than 30 minutes lets it be missed, which is said once', async () => {
-    const scene = await startScheduled('40s')
-    const { redis, only, untilStart, whileDown, pass } = scene
-    await redis.kill()
-    await untilStart()
-    await whileDown(async () => {
-      await redis.restart()
-      await pass(30 * minutes)
-    })
-
-    expect(await scene.outcome()).toEqual({ state: 'not-started', writes: 0, reports: 1 })
-    expect((await only()).causes).toEqual([{ code: 'approved-too-long-ago' }])
-    expect(scene.now().text).toMatch(/\*Missed\*/)
-  })
+  expect(await scene.outcome()).toEqual({ state: 'done', writes: 1, reports: 1 })
+  expect(brokenPromises(await scene.gather(1))).toEqual([])
 })
 
-test('a clock of Redis that jumps by an hour in both directions starts a move once, and not before its start by that clock', async () => {
-  const scene = await startScheduled('2h')
+test.concurrent('Redis that is away at the start, and back after more than 30 minutes lets it be missed, which is said once', async ({
+  onTestFinished,
+}) => {
+  const scene = await startScheduled('40s', onTestFinished)
+  const { redis, only, untilStart, whileDown, pass } = scene
+  await redis.kill()
+  await untilStart()
+  await whileDown(async () => {
+    await redis.restart()
+    await pass(30 * minutes)
+  })
+
+  expect(await scene.outcome()).toEqual({ state: 'not-started', writes: 0, reports: 1 })
+  expect((await only()).causes).toEqual([{ code: 'approved-too-long-ago' }])
+  expect(scene.now().text).toMatch(/\*Missed\*/)
+})
+
+test.concurrent('a clock of Redis that jumps by an hour in both directions starts a move once, and not before its start by that clock', async ({
+  onTestFinished,
+}) => {
+  const scene = await startScheduled('2h', onTestFinished)
   const { only, whileDown, pass, writes, now } = scene
   for (const ms of [60 * minutes, -60 * minutes, 60 * minutes, -60 * minutes]) {
     await whileDown(() => pass(ms))

@@ -4,7 +4,7 @@ import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
-import { approvedByYou, takenOver, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
+import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import type { NewRequest } from '../../src/record/store.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -183,7 +183,7 @@ describe('the tracking', () => {
     const request = await record({}, ...untilTracking, 'stop-tracking')
     await record({}, ...steps)
 
-    await expect(decide.trackAgain(request, ada)).rejects.toThrow(takenOver.text)
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow('Not tracked again: a newer request changes the same resource.')
 
     expect((await now(request)).state).toBe('untracked')
   })
