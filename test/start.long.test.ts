@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ops, people, untilShown } from './journeys/world.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
 import { environment, startProcess } from './start-process.ts'
@@ -71,16 +71,6 @@ describe('a start', () => {
     await untilShown(slack, people.ada, /database \(Redis\) refuses Lockkeeper's user\. Your last step wasn't stored/)
     await ada.command('/infra doctor', { channel: ops })
     await untilShown(slack, people.ada, /\*Redis:\* The user in REDIS_URL has no right to use the keys \{lockkeeper-eu\}/)
-  })
-
-  test('with a password that Redis rejects fails with a sentence', async () => {
-    const { port } = new URL(inject('redisUrl'))
-    const { env } = await environment({ REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` })
-    const { exited, output, errors } = await startProcess(env)
-
-    expect(await exited).toBe(1)
-    expect(errors()).toMatch(/^Redis rejects the user or the password in REDIS_URL \(WRONGPASS\)\. Correct them and restart\.$/m)
-    expect(output() + errors()).not.toContain('hunter2')
   })
 
   test.each(['OPS_PORT', 'PORT'])('with another program at %s fails with a sentence', async (variable) => {

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { approveMove, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { botProgram } from '../sandbox/bot-process.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { startScene } from './scene.ts'
 
 const run = promisify(execFile)
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** Returns the forms in which a password could be stored. A good part of it counts as a leak. */
 function formsOf(password: string): string[] {
@@ -47,7 +46,7 @@ test.each([
     OPS_PORT: '0',
   }
 
-  const ended = await run(process.execPath, [main], { env, timeout: 30_000 }).then(
+  const ended = await run(process.execPath, [botProgram('main')], { env, timeout: 30_000 }).then(
     () => ({ code: 0, stdout: '', stderr: '' }),
     (error: { code: number; stdout: string; stderr: string }) => error,
   )

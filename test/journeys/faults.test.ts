@@ -1,17 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import {
-  approveMove,
-  general,
-  ops,
-  patchesOf,
-  people,
-  requestMove,
-  startWorld,
-  untilCard,
-  untilReport,
-  untilShown,
-} from './world.ts'
+import { approveMove, general, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test('a request is voided, and the difference is shown, because the account changed after its card was posted', async () => {
   const world = await startWorld()

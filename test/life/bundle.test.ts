@@ -238,20 +238,6 @@ describe('the children of a request', () => {
     expect(await statesOf()).toEqual({ eip_0: 'tracking', eip_1: 'not-started' })
   })
 
-  test('are held by a freeze, which their request shows, until it is lifted', async () => {
-    const { ids, account, carryOn, parent, statesOf, appWith } = await startBegun(7)
-    const { freezes } = appWith({})
-    await freezes.set({ by: 'U0BEN00001' })
-
-    await carryOn()
-    expect(account.writes).toEqual([])
-    expect((await parent()).items?.find(isHeld)?.waits).toEqual({ for: 'freeze', name: ownFreezeName })
-
-    await freezes.lift({ by: 'U0BEN00001' })
-    await carryOn()
-    expect(await statesOf()).toEqual(all(ids, 'tracking'))
-  })
-
   test('are not written a second time if their record is put back to before the write', async () => {
     const { ids, account, carryOn, putBack, child, said } = await startBegun(2)
     await carryOn()
@@ -311,29 +297,6 @@ describe('the children of a request', () => {
     expect(await statesOf()).toEqual({ ...all(ids, 'tracking'), eip_2: 'starting' })
   })
 
-  test.each(Array.from({ length: 10 }, (_, index) => index))(
-    'are neither written twice nor forgotten if the process ends before its step number %i',
-    async (steps) => {
-      const { ids, account, carryOn, look, statesOf, parent, store } = await startBegun(3)
-      let left = steps
-      const take: typeof store.take = async (...step) => {
-        left -= 1
-        if (left < 0) throw new Error('the process ended')
-        return store.take(...step)
-      }
-
-      await carryOn({ store: { ...store, take } }).catch(() => {})
-      await carryOn()
-      await look()
-      await look(16 * 60_000)
-
-      expect(account.writes).toHaveLength(new Set(account.writes).size)
-      expect(Object.values(await statesOf()).filter((state) => state === 'done')).toHaveLength(account.writes.length)
-      for (const one of ids) expect(account.serverOf.get(one)).toBe(account.writes.includes(one) ? to.id : from.id)
-      expect((await parent()).state).toBe(account.writes.length === ids.length ? 'done' : 'failed')
-    },
-  )
-
   test('are allowed by the approval of their parent, for 30 minutes', async () => {
     const { account, carryOn, child, store } = await startBegun(1)
 
@@ -355,6 +318,7 @@ describe('the children of a request', () => {
     expect(first.length).toBeLessThanOrEqual(5)
     const [held = ''] = Object.entries(await statesOf()).flatMap(([id, state]) => (state === 'waiting' ? [id] : []))
     expect(await child(held)).toMatchObject({ state: 'approved', waits: { for: 'freeze' } })
+    expect((await parent()).items?.find(isHeld)?.waits, 'which their request shows').toEqual({ for: 'freeze', name: ownFreezeName })
     await look()
     expect((await parent()).state).toBe('tracking')
 

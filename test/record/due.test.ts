@@ -17,21 +17,18 @@ describe('the due time of a request', () => {
     expect(await free.store.due(10)).toEqual([free.request.id])
   })
 
-  test('is kept by a step that keeps it, and cleared by a step that sets none', async () => {
+  test('is kept by a step that keeps it, set by a step that carries one, and cleared by a step that sets none', async () => {
     const { redis, keys, store, request } = await withRequest()
-    const before = await redis.zscore(keys.due, request.id)
+    const dueAt = () => redis.zscore(keys.due, request.id)
+    const before = await dueAt()
     expect(before).not.toBeNull()
     await takeSteps(store, request.id, 'count-approval')
-    expect(await redis.zscore(keys.due, request.id)).toBe(before)
+    expect(await dueAt()).toBe(before)
+    await takeSteps(store, request.id, ['count-approval', { dueInMs: 0 }])
+    expect(Number(await dueAt())).toBeLessThanOrEqual(await store.now())
 
     await takeSteps(store, request.id, 'withdraw')
-    expect(await redis.zscore(keys.due, request.id)).toBeNull()
-  })
-
-  test('is set by a step that carries one, also if the step keeps due times', async () => {
-    const { redis, keys, store, request } = await withRequest()
-    await store.take(request, 'count-approval', { dueInMs: 0 })
-    expect(Number(await redis.zscore(keys.due, request.id))).toBeLessThanOrEqual(await store.now())
+    expect(await dueAt()).toBeNull()
   })
 })
 
@@ -45,57 +42,58 @@ test('a change is slower than usual after three times what nine in ten of the la
   expect(await store.usualDuration('key.create')).toEqual({})
 })
 
-describe('a request that is postponed', () => {
-  test('is due later if its record is unchanged', async () => {
-    const { store, request } = await withRequest({ needsApproval: false })
-    await store.postponeIfUnchanged(request, 60_000)
-    expect(await store.due(10)).toEqual([])
-  })
+type World = Awaited<ReturnType<typeof withRequest>>
 
-  test('stays due if its record changed since it was read', async () => {
-    const { store, request } = await withRequest()
-    await store.take(request, 'approve', { dueInMs: 0 })
-    await store.postponeIfUnchanged(request, 60_000)
-    expect(await store.due(10)).toEqual([request.id])
-  })
+const again = async ({ store, request }: World, step: 'approve' | 'track-again') => {
+  if (step === 'track-again') await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
+  const read = (await store.find(request.id)) ?? request
+  await store.take(read, step, { dueInMs: 0 })
+  return read
+}
 
-  test('does not become due again if its due time was cleared', async () => {
-    const { redis, keys, store, request } = await withRequest()
-    await store.clearDueIfUnchanged(request)
-    await store.postponeIfUnchanged(request, 0)
-    await store.postpone(request.id, 0)
-    expect(await redis.zscore(keys.due, request.id)).toBeNull()
-  })
-})
+test.each<[what: string, act: (world: World) => Promise<unknown>, isDue: boolean]>([
+  ['is postponed if its record is unchanged', ({ store, request }) => store.postponeIfUnchanged(request, 60_000), false],
+  [
+    'stays due if its record changed since it was read',
+    async (world) => world.store.postponeIfUnchanged(await again(world, 'approve'), 60_000),
+    true,
+  ],
+  [
+    'is never due again if that is cleared while its record is unchanged',
+    ({ store, request }) => store.clearDueIfUnchanged(request),
+    false,
+  ],
+  [
+    'stays due if its record changed, for example because tracking started again',
+    async (world) => world.store.clearDueIfUnchanged(await again(world, 'track-again')),
+    true,
+  ],
+  [
+    'does not become due again if that was cleared',
+    async ({ store, request }) => {
+      await store.clearDueIfUnchanged(request)
+      await store.postponeIfUnchanged(request, 0)
+      await store.postpone(request.id, 0)
+    },
+    false,
+  ],
+  ['stays due if it is not lost', ({ store, request }) => store.forgetLost(request.id), true],
+  [
+    'is never due again if its record is gone',
+    async ({ redis, keys, store, request }) => {
+      await redis.del(keys.record(request.id))
+      await store.forgetLost(request.id)
+      expect((await store.findOpen()).unreadable).toBe(0)
+    },
+    false,
+  ],
+])('a request that is due %s', async (_, act, isDue) => {
+  const world = await withRequest()
+  await world.redis.zadd(world.keys.due, 1, world.request.id)
 
-describe('a request whose due time is cleared', () => {
-  test('is never due again if its record is unchanged', async () => {
-    const { store, request } = await withRequest({ needsApproval: false })
-    await store.clearDueIfUnchanged(request)
-    expect(await store.due(10)).toEqual([])
-  })
+  await act(world)
 
-  test('stays due if its record changed since it was read, for example because tracking started again', async () => {
-    const { store, request } = await withRequest()
-    const stopped = await takeSteps(store, request.id, ...untilTracking, 'stop-tracking')
-    await store.take(stopped, 'track-again', { dueInMs: 0 })
-
-    await store.clearDueIfUnchanged(stopped)
-
-    expect(await store.due(10)).toEqual([request.id])
-  })
-
-  test('is never due again if its record is gone, and stays due if the record was created since', async () => {
-    const { redis, keys, store, request } = await withRequest({ needsApproval: false })
-    await store.forgetLost(request.id)
-    expect(await store.due(10)).toEqual([request.id])
-
-    await redis.del(keys.record(request.id))
-    await store.forgetLost(request.id)
-
-    expect(await store.due(10)).toEqual([])
-    expect((await store.findOpen()).unreadable).toBe(0)
-  })
+  expect(await world.store.due(10)).toEqual(isDue ? [world.request.id] : [])
 })
 
 test('the age of the last tick is infinite before the first one, and then counts from it', async () => {
