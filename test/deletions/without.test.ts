@@ -9,14 +9,21 @@ import { systemEnvironment } from '../sandbox/programs.ts'
 /** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
 const abilities: [string, RegExp][] = [
   ['alerts', /\balerts?\b/i],
-  ['keys', /api-?key|\bkeys? (?:create|extend|rotate|revoke|list)/i],
+  ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)/i],
   ['machines', /\bmachines?\b/i],
   ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b/i],
   ['outside', /\boutside\b|WATCH_CHANGES/i],
 ]
 
-/** They hold that pages, pictures, the manifest and the list of what is mutated name exactly what there is. */
-const documents = ['test/docs/**', 'test/{manifest,pages,repository}.test.ts', 'test/scripts/**', 'test/mutants/**']
+/** They hold that pages, pictures, the manifest and other documents list exactly what there is. */
+const documents = [
+  'test/{docs,scripts,mutants}/**',
+  'test/{manifest,pages,repository}.test.ts',
+  'test/config/{config,policy,policy-recipes}.test.ts',
+  'test/features/{index,whoami}.test.ts',
+  'test/journeys/clicks.test.ts',
+  'test/start/repeated-of.test.ts',
+]
 
 /** It makes pages from declarations of abilities, too. */
 const writesDocuments = 'scripts/write-docs.ts'
@@ -55,12 +62,12 @@ describe.each(abilities)('without %s', (ability, named) => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-  /** Tests that name the ability, whatever imports it, and what imports that. */
+  /** Tests, and worlds of tests, that name the ability, whatever imports it, and what imports that. */
   function testsOf(ability: string, named: RegExp): string[] {
     const files = globSync('test/**/*.ts', { cwd: folder }).filter((file) => file !== orphans)
     const importsOf = (file: string) => [...read(file).matchAll(specifier)].map(([target]) => join(dirname(file), target))
     const isOf = (path: string) => path.startsWith(`src/features/${ability}/`) || path.startsWith(`test/features/${ability}/`)
-    const gone = new Set(files.filter((file) => isOf(file) || (file.endsWith('.test.ts') && named.test(read(file)))))
+    const gone = new Set(files.filter((file) => isOf(file) || (/(?:\.test|-world)\.ts$/.test(file) && named.test(read(file)))))
     for (let size = -1; size !== gone.size; ) {
       size = gone.size
       for (const file of files) if (importsOf(file).some((path) => isOf(path) || gone.has(path))) gone.add(file)
