@@ -9,9 +9,10 @@ import { systemEnvironment } from '../sandbox/programs.ts'
 /** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
 const abilities: [string, RegExp][] = [
   ['alerts', /\balerts?\b/i],
-  ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)/i],
+  ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)|\/infra keys|keyEnds/i],
   ['machines', /\bmachines?\b/i],
-  ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b/i],
+  // The sandbox starts with a policy for moves.
+  ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b|(?:request|start)Move|'\.\/main\.ts'/i],
   ['outside', /\boutside\b|WATCH_CHANGES/i],
 ]
 
