@@ -34,9 +34,8 @@ const reads = {
     isOn: Boolean(config.machines),
     listed: config.policy.machines ?? [],
   }),
-  alerts: async ({ app: { config, senders, catalog } }: Asked): Promise<slack.Port> => ({
-    // Without the abilities to take them, and to request something for them, nothing opens the port.
-    isOn: Boolean(config.alerts && senders.alerts && catalog.changeOfAlerts()),
+  alerts: async ({ app: { config, catalog } }: Asked): Promise<slack.Port> => ({
+    isOn: Boolean(config.alerts && catalog.changeOfAlerts()),
     listed: config.policy.alerts ?? [],
   }),
   redis: ({ app }: Asked) => readRedisHealth(app),

@@ -193,9 +193,7 @@ export const Variables = z.object({
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)')
     .optional()
     .describe('The id of a channel that gets notices for operators. Unset: only the log has them.'),
-  WATCH_CHANGES: trueOrFalse.describe(
-    "true: OPS_CHANNEL gets reports of moves, and of keys created or deleted, that Lockkeeper didn't make.",
-  ),
+  WATCH_CHANGES: trueOrFalse.describe("true: reports to OPS_CHANNEL moves, and keys created or deleted, that Lockkeeper didn't make."),
   KEY_REVIEW: trueOrFalse.describe('true: OPS_CHANNEL gets the API keys that need attention, every Monday.'),
   DOCS_URL: address('the base address of the documentation')
     .prefault('https://github.com/lockkeeper-org/lockkeeper/blob/main/docs')

@@ -61,16 +61,13 @@ export function freezeMessage(
   return message([
     ...wholeSection(
       isOn
-        ? mrkdwn`:snowflake: *${when === 'ended' ? 'Was frozen' : nameAt(record, setAt)}* ${frozenWords(record)}.${replaces}${after}${more}`
+        ? mrkdwn`:snowflake: *${when === 'ended' ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}${more}`
         : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
 }
-
-/** One that has not begun has frozen nothing yet. */
-const nameAt = ({ from, setAt }: FreezeRecord, now: number) => (from > setAt && from > now ? 'Freeze' : 'Frozen')
 
 function liftButton(id: string): Button {
   return button({ text: 'Unfreeze', actionId: unfreezeButton, value: id })
@@ -132,7 +129,7 @@ export function frozenBlocks(
   const on = freezeSetAt(freeze, now)
   const words = freeze.isUnreadable
     ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
-    : on && mrkdwn`:snowflake: *${nameAt(on, now)}* ${frozenWords(on)}.`
+    : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),

@@ -242,14 +242,8 @@ export const steps = {
   },
 
   // How it ends once its write may have been sent.
-  slow: {
-    // It takes longer than such changes usually do.
-    from: ['tracking'],
-    to: 'same',
-    takers: ['worker'],
-    stamps: ['slowAt'],
-    ifUnchanged: true,
-  },
+  // It takes longer than usual.
+  slow: { from: ['tracking'], to: 'same', takers: ['worker'], stamps: ['slowAt'], ifUnchanged: true },
   late: {
     // It takes longer than expected.
     from: ['starting', 'tracking'],

@@ -29,10 +29,7 @@ export const ListedAlert = z.object({
 })
 export type ListedAlert = z.infer<typeof ListedAlert>
 
-/**
- * The message of alerts that led to no request, as Redis has it. `calls`: the people who can evacuate by hand, in markup of Slack. Empty if nobody is
- * named, and absent if there is nothing to evacuate.
- */
+/** The message of alerts that led to no request, as Redis has it. `calls`: who can evacuate by hand, in markup of Slack. Absent if nobody has to. */
 export const AlertList = z.object({
   channelId: z.string(),
   command: z.string(),
