@@ -48,7 +48,7 @@ function create(app: App): Feature {
         words: 'freeze',
         group: 'Change',
         usage,
-        summary: 'Let no change start, from a time on or at once, until a time or until it is lifted',
+        summary: 'Let no change start for a time, or until it is lifted',
         details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
         examples: [
           'because the network is being rebuilt',
