@@ -63,7 +63,7 @@ export const stateMeanings = {
   voided: 'The account changed before the write. Nothing was done.',
   rejected: 'An approver rejected it.',
   withdrawn: 'The requester withdrew it, or the alert that requested it resolved.',
-  expired: 'Its deadline passed before it was approved, or before its secret was issued.',
+  expired: 'Its deadline passed.',
 }
 export type RequestState = keyof typeof stateMeanings
 export const requestStates = Object.keys(stateMeanings) as RequestState[]

@@ -175,7 +175,7 @@ export function createMetricsPage(registry: Registry, snapshot: () => Promise<Sn
   const workers = gauge('lockkeeper_workers', 'Worker processes. 0: nothing is sent or tracked.')
   const memoryUsed = gauge('lockkeeper_redis_memory_used_bytes', 'Memory that Redis uses, or the fullest server of a Cluster.')
   const memoryMax = gauge('lockkeeper_redis_memory_max_bytes', 'maxmemory of Redis. 0: none.')
-  const clockAhead = gauge('lockkeeper_clock_ahead_seconds', 'How far the clock is ahead of Redis. From 300 or -300 on, Slack is refused.')
+  const clockAhead = gauge('lockkeeper_clock_ahead_seconds', 'How far the clock is ahead of Redis.')
   const frozen = gauge('lockkeeper_frozen', '1 while all changes are frozen.')
 
   function set(figures: Snapshot | undefined): void {

@@ -104,7 +104,7 @@ export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   }
   new Gauge({
     name: 'lockkeeper_calls_failing_seconds',
-    help: 'From the first to the last call that failed in a row. 0 after 150 s.',
+    help: 'How long all calls have failed.',
     labelNames: ['service'],
     registers: [registry],
     collect() {
