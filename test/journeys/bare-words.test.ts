@@ -39,12 +39,6 @@ test('a command that was mistyped can be run with one press, and a change opens 
   expect(accountApi.journal.writes()).toEqual([])
 })
 
-test('a name that is nearly right is answered with the names that it is near', async () => {
-  const { ada, slack } = await startWorld()
-  await ada.command('/infra web-12', { channel: ops })
-  await untilShown(slack, people.ada, /Nothing is called `?web-12`?\. Did you mean `?web-1`?/)
-})
-
 test('the short id of a request and the name of a key are looked up, too', async () => {
   const world = await startWorld()
   const { ada, ben, slack } = world
