@@ -68,7 +68,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
   const parts = [
     mrkdwn`*${code(synopsis(command, name))}*\n${summary}.${details ? mrkdwn`\n${details}` : ''}`,
     ...(shown.length > 0 ? [joinMrkdwn([mrkdwn`*Examples*`, ...shown], '\n')] : []),
-    ...(command.need === 'read' || command.need === freezing ? [] : [command.startsOnClick ? withReason : withStart]),
+    ...(command.need === 'read' || command.need === freezing ? [] : [command.takesNoStart ? withReason : withStart]),
     ...(more.length > 0 ? [joinMrkdwn([mrkdwn`*More*`, ...linesOf(more, name)], '\n')] : []),
     ...(isUsable ? [] : [mrkdwn`_Not available to you here._`]),
   ]
@@ -151,12 +151,14 @@ function isDecision([first = '']: string[]): boolean {
 }
 
 /** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
-function buttonOf(command: Command, args: string[]): Button[] {
-  const [form] = formButtons([command])
-  const own = form ? { text: form.text.text, actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
-  if (!form && command.need !== 'read') return []
-  const value = JSON.stringify({ version: 1, command: command.words, args, page: 0 } satisfies z.infer<typeof PageButton>)
-  return value.length > longestButtonValue ? [] : [button({ ...own, value })]
+export function buttonOf(
+  { words, need, form, button: own }: Pick<Command, 'words' | 'need' | 'form' | 'button'>,
+  args: string[],
+): Button[] {
+  const shown = form ? { text: own?.text ?? 'Open form', actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
+  if (!form && need !== 'read') return []
+  const value = JSON.stringify({ version: 1, command: words, args, page: 0 } satisfies z.infer<typeof PageButton>)
+  return value.length > longestButtonValue ? [] : [button({ ...shown, value })]
 }
 
 /** Names the commands that were probably meant. `taken`: how many of the words were meant as the command, before its arguments. */

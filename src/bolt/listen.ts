@@ -64,7 +64,7 @@ async function receive(app: App, interaction: Interaction): Promise<void> {
     const result = await handler(given)
     await interaction.reply?.(result)
   } catch (error) {
-    await interaction.fail(await reportInWords(app, error, interaction))
+    await interaction.fail(await reportInWords(app, error, interaction), error instanceof Refusal ? error.buttons : [])
   } finally {
     clearTimeout(late)
   }

@@ -56,7 +56,7 @@ export function formOpeners(app: App, commands: Command[]): Pick<InteractionHand
   return {
     clicks: {
       ...Object.fromEntries(opened.map((command) => [command.button.actionId, opener(app, command)])),
-      [openMeantForm]: meantOpener(app, opened),
+      [openMeantForm]: meantOpener(app, commands),
     },
     shortcuts: Object.fromEntries(opened.flatMap((command) => (command.shortcut ? [[command.shortcut, opener(app, command)]] : []))),
     submissions: { [channelFormId]: (submission) => submitChannel(app, opened, submission) },
@@ -82,21 +82,21 @@ function opener(app: App, command: Opened): FormHandler<Click | Shortcut> {
 export const openMeantForm = 'open-meant-form'
 
 /** Opens the form of a command that was mistyped, filled with the words after it. */
-function meantOpener(app: App, opened: Opened[]): FormHandler<Click> {
+function meantOpener(app: App, commands: Command[]): FormHandler<Click> {
   function meant({ value }: Click) {
     const button = readJson(PageButton, value)
-    const command = opened.find(({ words }) => words === button?.command)
-    if (!button || !command) throw new Refusal('out-of-date', outdatedButton)
+    const command = commands.find(({ words }) => words === button?.command)
+    if (!button || !command?.form) throw new Refusal('out-of-date', outdatedButton)
     const because = button.args.findIndex((word) => /^because[,:]?$/i.test(word))
     const [words, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
-    const at = command.startsOnClick ? -1 : words.findIndex((_, index) => isStart(words.slice(index).join(' ')))
+    const at = command.takesNoStart ? -1 : words.findIndex((_, index) => isStart(words.slice(index).join(' ')))
     const [args, start] = at < 0 ? [words, undefined] : [words.slice(0, at), words.slice(at).join(' ')]
-    return { command, args, reason, start }
+    return { command, form: command.form, args, reason, start }
   }
   return {
     form: (click) => {
-      const { command, args, reason, start } = meant(click)
-      return command.form(metadataFor(app, command.need, { ...click, reason, start }), { args, command: click.origin.command })
+      const { command, form, args, reason, start } = meant(click)
+      return form(metadataFor(app, command.need, { ...click, reason, start }), { args, command: click.origin.command })
     },
     allow: (click) => allow(app, meant(click).command, click.origin),
   }

@@ -1,12 +1,12 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { ViewResponseAction } from '@slack/bolt'
-import type { ModalView, PlainTextElement, PlainTextOption } from '@slack/web-api'
+import type { Button, ModalView, PlainTextElement, PlainTextOption } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
-import { commandOf, notice, noticeView } from '../slack/blocks.ts'
+import { actionsFor, commandOf, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
 import { type Command, longestCommand } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { fit } from '../slack/fit.ts'
@@ -52,7 +52,7 @@ export interface Interaction<Given = any, Result = any> {
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
   acknowledge?: () => Promise<void>
   interim: () => Promise<void>
-  fail: (words: Mrkdwn) => Promise<void>
+  fail: (words: Mrkdwn, buttons?: Button[]) => Promise<void>
   refuseRepeat?: () => Promise<void>
 }
 
@@ -117,7 +117,8 @@ function answeredByMessage<Given extends Opening>(
     interim: async () => {
       if (!answer.given()) await answer.interim(notice(origin.channelId ? slow : slowWords))
     },
-    fail: (words: Mrkdwn) => answer.ephemeral(notice(words)),
+    fail: (words: Mrkdwn, buttons: Button[] = []) =>
+      answer.ephemeral(message([...wholeSection(words), ...actionsFor(origin.command, 'meant', buttons)])),
   }
 }
 
@@ -183,6 +184,7 @@ function readClick(app: App, { clicks }: Handlers, payload: Payloads['block_acti
     triggerId,
     messageTs: container?.message_ts ?? payload.message?.ts,
     onHome: view?.type === 'home',
+    inList: container?.is_ephemeral,
     view: view && clickedView(app, view),
   }
   const handler = handlerOf(clicks, actionId) ?? refuseWith('out-of-date', outdatedButton)

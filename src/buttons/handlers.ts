@@ -1,4 +1,5 @@
 import type { ModalView } from '@slack/web-api'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { formMetadata, formOpeners } from '../bolt/open-forms.ts'
 import type { Handlers } from '../bolt/read-interactions.ts'
@@ -11,6 +12,7 @@ import { may, reasonTerms } from '../rights/judge.ts'
 import type { Command } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
+import { type PageButton, pageActionIds } from '../slack/listing.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -35,7 +37,11 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const ofRequests = requestButtons(app, home)
+  const pages = pageButtons(app, commands)
+  const pending = JSON.stringify({ version: 1, command: 'pending', args: [], page: 0 } satisfies z.infer<typeof PageButton>)
+  const ofRequests = requestButtons(app, async (click) =>
+    click.onHome ? home.show(click.origin) : pages[pageActionIds.refresh]?.({ ...click, value: pending }),
+  )
   return {
     commands,
     clicks: Object.assign(
@@ -43,7 +49,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
         [refreshHome]: ({ origin }: Click) => home.open(origin),
         [moreOnHome]: async ({ origin }: Click) => void (await home.show(origin, true)),
       },
-      pageButtons(app, commands),
+      pages,
       openers.clicks,
       ofRequests.clicks,
       againButtons(app, Object.assign({}, ...features.map(({ forms }) => forms))),

@@ -1,7 +1,7 @@
-import type { ModalView } from '@slack/web-api'
+import type { KnownBlock, ModalView } from '@slack/web-api'
 import type { App } from '../app.ts'
-import { openForm, refuseForm } from '../bolt/open-forms.ts'
-import type { ButtonDenial, Origin } from '../domain/approval.ts'
+import { openForm } from '../bolt/open-forms.ts'
+import type { ButtonDenial } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { longestReason, visibleReason } from '../domain/policy.ts'
@@ -11,11 +11,13 @@ import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
+import { checkBlocks } from '../messages/request-content.ts'
+import { asksAgain, asksInForm } from '../messages/request-message.ts'
 import { heldWords, passesWords, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
 import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
-import { renderDetails } from '../outbox/render.ts'
+import { renderDetails, viewOf } from '../outbox/render.ts'
 import { refuse } from '../rights/authorize.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
@@ -23,20 +25,22 @@ import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, r
 import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
-import { checkboxes, radioButtons } from '../slack/pickers.ts'
+import { radioButtons } from '../slack/pickers.ts'
 import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import type { Home } from './home.ts'
 
 /** The buttons of request messages that need no form of a kind, and the forms of a decision. The Home tab has the same buttons. */
-export function requestButtons(app: App, home: Pick<Home, 'show'>): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
+export function requestButtons(
+  app: App,
+  showAgain: (click: Click) => Promise<unknown>,
+): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
 
-  /** After a click on the Home tab, the tab is shown again. */
+  /** After a click on the Home tab or in a list, that is shown again. */
   const pressed = (press: (click: Click) => Promise<unknown>) => async (click: Click) => {
     try {
       await press(click)
     } finally {
-      if (click.onHome) await home.show(click.origin)
+      if (click.onHome || click.inList) await showAgain(click)
     }
   }
 
@@ -76,7 +80,7 @@ async function pressApprove(app: App, click: Click): Promise<void> {
     const request = await requestOfClick(app, click)
     const isEmergency = origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass
     if (isEmergency) await mayDecide(app, request, origin, 'break-glass')
-    const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, origin)
+    const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, click)
     if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
     const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
     if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
@@ -90,9 +94,9 @@ const notApproved = "Not approved: Redis isn't responding. Try again in a minute
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
 export function requestOfClick(app: App, click: Click): Promise<Request> {
-  const { value, origin, answer, actionId: at, onHome, messageTs } = click
+  const { value, origin, answer, actionId: at, onHome, inList, messageTs } = click
   const isThere = ({ origin: { channelId }, cardTs }: Request) =>
-    onHome || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
+    onHome || inList || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
   return requireRequest(app, { value, origin, answer, at }, isThere)
 }
 
@@ -147,30 +151,29 @@ async function submitReject(app: App, submission: Submission): Promise<Submissio
   return { is: 'accepted', words: mrkdwn`Rejected. The requester will see it in the thread.` }
 }
 
-/** The form in which an approver learns, before they approve, what would hold the request. Undefined where nothing would. */
-async function approveForm(app: App, request: Request, origin: Origin): Promise<typeof rejectForm | undefined> {
+/** The form in which an approver learns, before they approve, what would hold the request, or what to check. Undefined if there is neither. */
+async function approveForm(app: App, request: Request, { origin, onHome, inList = false }: Click): Promise<Form | undefined> {
   // What is refused is refused without a form.
   if (request.state !== 'waiting' || request.approvals.some(({ by }) => by === origin.userId)) return undefined
-  const { held } = await holdsIfApproved(app, request)
-  if (!held) return undefined
+  const [{ held }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
+  if (!held && !(asksInForm(view) && asksAgain(view, onHome || inList))) return undefined
   await mayDecide(app, request, origin, 'decide', cardButtons.approve)
   return heldForm(app, request)
 }
 
 /** `isUrgent`: an emergency approval is chosen. */
-async function heldForm(app: App, request: Request, isUrgent = false): Promise<typeof rejectForm> {
+async function heldForm(app: App, request: Request, isUrgent = false): Promise<Form> {
   const { held, passed } = await holdsIfApproved(app, request)
   const canPass = ruleOf(app, request)?.emergency && passed.length > 0
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
-  return (...shown) => heldApprovalForm({ held, passes, isUrgent }, ...shown)
+  return heldApprovalForm({ held, passes, isUrgent, checks: checkBlocks(viewOf(app, request)) })
 }
 
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
   const whole = mrkdwn`Say in a sentence why this can't wait. The channel reads it.`
-  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole)
-  const wrong = problem ?? (isSentence(reason) ? undefined : whole)
-  if (isUrgent && wrong) return { is: 'refused', problems: { [reasonBlockId]: wrong }, again }
+  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole, isSentence)
+  if (isUrgent && problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
   if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
   if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
@@ -181,28 +184,27 @@ async function submitApprove(app: App, submission: Submission): Promise<Submissi
 }
 
 async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const missing = mrkdwn`Say why this can't wait for an approver.`
-  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, missing)
-  const confirmed = submission.ticked.confirmed?.includes('yes') ? undefined : mrkdwn`Tick this to approve your own request.`
-  const refused = refuseForm({ [reasonBlockId]: problem, confirmed }, again)
-  if (refused) return refused
+  const whole = mrkdwn`Say in a sentence why this can't wait for an approver.`
+  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, whole, isSentence)
+  if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await breakGlass(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
 }
 
 /** Returns the form of an emergency approval, which says what the approval passes now. */
-async function emergencyForm(app: App, request: Request): Promise<typeof rejectForm> {
+async function emergencyForm(app: App, request: Request): Promise<Form> {
   const { passed } = await holdsIfApproved(app, request)
   const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
-  return (...shown) => breakGlassForm(passes, ...shown)
+  return breakGlassForm({ passes, checks: checkBlocks(viewOf(app, request)) })
 }
 
 /** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
 async function readDecision(
   app: App,
   submission: Submission,
-  formOf: (app: App, request: Request) => Promise<typeof rejectForm>,
+  formOf: (app: App, request: Request) => Promise<Form>,
   missing: Mrkdwn,
+  isEnough = (reason: string) => reason !== '',
 ) {
   const { origin, answer, callbackId, values } = submission
   const metadata = readMetadata(submission.metadata)
@@ -211,23 +213,38 @@ async function readDecision(
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
   const again = (shown: Mrkdwn) => form(metadata ?? { origin }, app.catalog.titleOf(request), shown, reason || undefined)
-  return { request, reason, problem: reason === '' ? missing : tooLong, again }
+  return { request, reason, problem: tooLong ?? (isEnough(reason) ? undefined : missing), again }
 }
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
-export function rejectForm(metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  return modal({
-    callbackId: rejectCallbackId,
-    title: 'Reject request',
-    submit: 'Reject',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(boldPhrase(title)),
-      reasonInput(entered, 'Everyone in the channel can read it in the thread.', { optional: false, multiline: true }),
-    ],
-  })
+type Form = (metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string) => ModalView
+
+interface FormContent {
+  callbackId: string
+  title: string
+  submit: string
+  /** Follows the title of the request. */
+  words?: Mrkdwn
+  blocks: (entered: string | undefined) => KnownBlock[]
 }
+
+const formOf =
+  ({ words = mrkdwn``, blocks, ...parts }: FormContent): Form =>
+  (metadata, title, problem, entered) =>
+    modal({
+      ...parts,
+      metadata: writeMetadata(metadata),
+      blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`${boldPhrase(title)}${words}`), ...blocks(entered)],
+    })
+
+const reasonOf = (entered: string | undefined, hint: string, optional = false) => reasonInput(entered, hint, { optional, multiline: true })
+
+export const rejectForm = formOf({
+  callbackId: rejectCallbackId,
+  title: 'Reject request',
+  submit: 'Reject',
+  blocks: (entered) => [reasonOf(entered, 'Everyone in the channel can read it in the thread.')],
+})
 
 export const urgencyBlockId = 'urgency'
 export const urgent = 'urgent'
@@ -237,61 +254,33 @@ interface HeldApproval {
   held: Waits | undefined
   passes: Mrkdwn | undefined
   isUrgent: boolean
+  checks: KnownBlock[]
 }
 
-export function heldApprovalForm(
-  { held, passes, isUrgent }: HeldApproval,
-  metadata: Metadata,
-  title: Phrase,
-  problem?: Mrkdwn,
-  entered?: string,
-): ModalView {
+export function heldApprovalForm({ held, passes, isUrgent, checks }: HeldApproval): Form {
   const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
   const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
-  const words = held ? heldWords(held) : mrkdwn`Nothing holds it now.`
-  return modal({
+  const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)
+  const why = "For an emergency approval: a sentence that says why this can't wait. The channel reads it."
+  return formOf({
     callbackId: approveCallbackId,
     title: held ? 'Approve a held change' : 'Approve',
     submit: 'Approve',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(
-        mrkdwn`${boldPhrase(title)}\n:hourglass_flowing_sand: ${words}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
-      ),
-      ...(passes
-        ? [
-            input({
-              blockId: urgencyBlockId,
-              label: 'Approval',
-              element: radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait),
-            }),
-            reasonInput(entered, "For an emergency approval: a sentence that says why this can't wait. The channel reads it.", {
-              multiline: true,
-            }),
-          ]
-        : []),
+    words: mrkdwn`${held ? mrkdwn`\n:hourglass_flowing_sand: ${heldWords(held)}` : ''}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
+    blocks: (entered) => [
+      ...checks,
+      ...(passes ? [input({ blockId: urgencyBlockId, label: 'Approval', element: choice }), reasonOf(entered, why, true)] : []),
     ],
   })
 }
 
 /** `passes`: what would hold the request now. */
-export function breakGlassForm(passes: Mrkdwn, metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string): ModalView {
-  const words = mrkdwn`${boldPhrase(title)}\n${passes}The channel sees your reason.`
-  return modal({
+export function breakGlassForm({ passes, checks }: Pick<HeldApproval, 'checks'> & { passes: Mrkdwn }): Form {
+  return formOf({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
     submit: 'Approve alone',
-    metadata: writeMetadata(metadata),
-    blocks: [
-      ...problemBlocks(problem),
-      ...wholeSection(words),
-      reasonInput(entered, "Why can't this wait for an approver?", { optional: false, multiline: true }),
-      input({
-        blockId: 'confirmed',
-        label: 'Confirm',
-        element: checkboxes('confirmed', [option({ text: 'I approve my own request', value: 'yes' })], []),
-      }),
-    ],
+    words: mrkdwn`\n${passes}The channel sees your reason.`,
+    blocks: (entered) => [...checks, reasonOf(entered, "A sentence that says why this can't wait for an approver.")],
   })
 }

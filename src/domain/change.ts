@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Origin } from './approval.ts'
+import type { NewKeyEnd } from './key-ends.ts'
 import type { ChangeKind, Project } from './policy.ts'
 import type { Secret } from './signing.ts'
 import { type Phrase, phraseText, withoutOwner } from './text.ts'
@@ -43,12 +44,6 @@ export function withoutRequester({ title, facts, ...rest }: Description, request
 /** A result of a check or a read, stored as facts and put into words where it is shown. A code that this version does not know is kept. */
 export const Finding = z.looseObject({ code: z.string() })
 export type Finding = z.infer<typeof Finding>
-
-/** What a change leaves as it is: `brief` after a count (`1 BGP address not`), `words` with what to do about it. */
-export interface Left {
-  brief: string
-  words: Phrase
-}
 
 export interface Words {
   /** One or two sentences: what happened, and why. */
@@ -170,8 +165,7 @@ export interface Offer {
 export const OfferedThing = z.object({ version: z.literal(1), id: z.string() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
-/** `endsAt`: in ms since 1970. */
-export type NewEnd = { endsAt: number | undefined } | 'unread'
+export type NewEnd = { endsAt: NewKeyEnd | undefined } | 'unread'
 
 export interface Preflight<Facts, Input = unknown> {
   facts: Facts
@@ -217,6 +211,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   offeredAtEnd?: string
   /** The change takes minutes to take effect. It is then listed, counted and timed with the moves. */
   takesTime?: true
+  /** The change starts right after its approval, and nothing else can be asked for. */
+  takesNoStart?: true
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
   /** For a kind that alerts may request: moves to a target what a server has. What cannot be moved is left out, because nobody can choose. */
@@ -239,7 +235,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
   /** Says what it leaves as it is although people may expect otherwise, and what to do about it. */
-  leaves?(facts: Facts): Left | undefined
+  leaves?(facts: Facts): Phrase | undefined
   /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
   describe(facts: Facts): Description

@@ -1,3 +1,9 @@
+import { z } from 'zod'
+
+/** When a new key ends, in ms: since 1970, or after its creation, so that a slow approval takes nothing away. */
+export const NewKeyEnd = z.union([z.number(), z.object({ afterMs: z.number() })])
+export type NewKeyEnd = z.infer<typeof NewKeyEnd>
+
 const minuteMs = 60_000
 const dayMs = 24 * 3_600_000
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { NewKeyEnd } from './key-ends.ts'
 import { canonicalJson } from './signing.ts'
 import { withoutInvisible } from './text.ts'
 
@@ -85,21 +86,27 @@ export type Project = { id: string; name?: string | undefined } | 'none' | 'unkn
 export const ReasonTerms = z.object({ rule: z.string(), pattern: z.string().optional(), link: z.string().optional() })
 export type ReasonTerms = z.infer<typeof ReasonTerms>
 
-/** What a rule says about the ends of keys, in ms: the longest time from the request to the end, and what a request gets that names none. */
-export const EndsTerms = z.object({ required: z.boolean(), longestMs: z.number().optional(), defaultMs: z.number().optional() })
+/** What a rule says about the ends of keys, in ms: the longest time from the request to the end, and what a request gets that names none. `noEnds`: there is no STATE_KEY. */
+export const EndsTerms = z.object({
+  required: z.boolean(),
+  longestMs: z.number().optional(),
+  defaultMs: z.number().optional(),
+  noEnds: z.boolean().optional(),
+})
 export type EndsTerms = z.infer<typeof EndsTerms>
 
 /** Why a rule does not allow this end of a key, or none. Undefined if it does. `requestedAt`: in ms since 1970, as `endsAt`. */
 export function endsProblem(
   { ends }: Pick<PolicyRule, 'ends'>,
-  end: { endsAt: number | undefined } | 'unread',
+  end: { endsAt: NewKeyEnd | undefined } | 'unread',
   requestedAt: number,
 ): 'end-required' | 'end-too-late' | 'end-unread' | undefined {
   if (end === 'unread') return ends?.required || ends?.longestMs !== undefined ? 'end-unread' : undefined
   const { endsAt } = end
   if (endsAt === undefined) return ends?.required ? 'end-required' : undefined
+  const lastsMs = typeof endsAt === 'number' ? endsAt - requestedAt : endsAt.afterMs
   // The end is the whole minute after the time that was requested.
-  return endsAt - requestedAt > (ends?.longestMs ?? Number.POSITIVE_INFINITY) + 60_000 ? 'end-too-late' : undefined
+  return lastsMs > (ends?.longestMs ?? Number.POSITIVE_INFINITY) + 60_000 ? 'end-too-late' : undefined
 }
 
 /** A rule for some kinds of change. Only the first matching rule of a policy applies. */

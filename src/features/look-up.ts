@@ -7,13 +7,12 @@ import { isBgp } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
-import { type Phrase, plainName, suggestNames, withoutInvisible, withoutOwner } from '../domain/text.ts'
+import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { fixedWords } from '../kit/elastic-ip.ts'
-import { openRequests } from '../kit/list.ts'
+import { historiesOf, requestLine } from '../kit/list.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
-import { stateWithCount } from '../messages/items.ts'
 import { shortId } from '../messages/request-words.ts'
 import { guardStore } from '../redis/connect.ts'
 import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
@@ -21,19 +20,7 @@ import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import {
-  alternatives,
-  code,
-  factName,
-  joinMrkdwn,
-  link,
-  type Mrkdwn,
-  mention,
-  mrkdwn,
-  nameWords,
-  phraseWords,
-  someTexts,
-} from '../slack/text.ts'
+import { alternatives, code, factName, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -155,7 +142,7 @@ const title = 'Look up in Lockkeeper'
 
 interface FoundThing {
   thing: Thing
-  requests: { request: Request; title: Phrase; link: string | undefined }[]
+  history: Mrkdwn[]
   offers: Offer[]
 }
 
@@ -187,17 +174,11 @@ const buttonInView: ToButton = ({ label: text, actionId }, { id }) => [
 
 const buttonInMessage: ToButton = ({ of, kind, label }, thing) => itemButton({ of, kind, label }, { id: thing.id, text: thing.name })
 
-function thingBlocks({ thing, requests, offers }: FoundThing, index: number, toButton: ToButton): KnownBlock[] {
+function thingBlocks({ thing, history, offers }: FoundThing, index: number, toButton: ToButton): KnownBlock[] {
   const [offer] = thing.isStuck ? [] : offers
   const [own] = offer ? toButton(offer, thing) : []
   const shown = own ? [sectionWithButton(thing.line, own)] : wholeSection(thing.line)
-  return [...(index > 0 ? [divider()] : []), ...shown, ...requests.flatMap((each) => context([requestLine(each)]))]
-}
-
-function requestLine({ request, title, link: address }: FoundThing['requests'][number], called = 'Open request'): Mrkdwn {
-  const { userId } = request.origin
-  const what = mrkdwn`${phraseWords(withoutOwner(title, userId))}, ${stateWithCount(request)}`
-  return mrkdwn`${called}: ${what}  ·  by ${mention(userId)}  ·  ${link(address, 'Open')}`
+  return [...(index > 0 ? [divider()] : []), ...shown, ...history.flatMap((line) => context([line]))]
 }
 
 /** The most that is searched in a message. Slack's longest message has 40,000 characters, and its text and its blocks say the same. */
@@ -277,7 +258,7 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
 async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
   const typed = words.join(' ')
   const [request] = await requestsCalled(app, typed)
-  if (request) return notice(requestLine(shownRequest(app, request), `Request ${shortId(request)}`))
+  if (request) return notice(requestLine(app, request, `Request ${shortId(request)}`))
   const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
@@ -316,22 +297,23 @@ function nearWords(typed: string, { elasticIps, servers, virtualMachines }: List
     : notice(mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`)
 }
 
-function shownRequest({ catalog, slack }: App, request: Request): FoundThing['requests'][number] {
-  return { request, title: catalog.titleOf(request), link: slack.identity.linkTo(request) }
-}
-
 async function lookUpWords(app: App, words: string[]) {
   const lists = await readLists(app)
   const named = findThings(words, lists)
   const things = named.slice(0, mostThings)
-  const about = things.length > 0 ? await openRequests(app) : undefined
-  const shown = new Set<string>()
+  const histories = things.length > 0 ? await historiesOf(app, things) : []
   // A request names the address and both servers. It is shown once, below the first of them.
-  const firstShown = ({ id }: Request) => !shown.has(id) && shown.add(id)
-  const found = (thing: Thing): FoundThing => ({
-    thing,
-    requests: (about?.get(thing.id) ?? []).filter(firstShown).map((request) => shownRequest(app, request)),
-    offers: app.catalog.offersFor(thing.kind),
-  })
-  return { lists, things: things.map(found), left: named.length - things.length }
+  const isFirst = (line: Mrkdwn, index: number) =>
+    !histories
+      .slice(0, index)
+      .flat()
+      .some(({ text }) => text === line.text)
+  const found = things.map(
+    (thing, index): FoundThing => ({
+      thing,
+      history: (histories[index] ?? []).filter((line) => isFirst(line, index)),
+      offers: app.catalog.offersFor(thing.kind),
+    }),
+  )
+  return { lists, things: found, left: named.length - things.length }
 }

@@ -1,37 +1,13 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { bySchedule, holdOf, type Request } from '../domain/request.ts'
-import { phraseText } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { scheduleWords } from '../messages/request-words.ts'
+import { shortEntry, wholeEntry } from '../messages/home-view.ts'
 import { unreadableRequests } from '../messages/why-not.ts'
-import { judge, tally } from '../rights/judge.ts'
+import { viewOf } from '../outbox/render.ts'
+import { judge } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
-import { type Columns, itemRows } from '../slack/table.ts'
-import { channelMention, code, dateTime, link, mention, mrkdwn } from '../slack/text.ts'
-
-interface Pending {
-  request: Request
-  /** `Move 203.0.113.10: web-1 → web-2` */
-  title: string
-  isMine: boolean
-  canDecide: boolean
-  missing: number
-  needed: number
-  link: string | undefined
-}
-
-/** A narrow screen shows the first columns only. What is requested links the request message, so that the link is always in sight. */
-const columns: Columns<Pending> = [
-  { header: 'Request', cell: ({ title, link: address }) => link(address, title) },
-  { header: 'You can approve', cell: ({ canDecide }) => (canDecide ? 'yes' : undefined) },
-  { header: 'Schedule', cell: ({ request }) => scheduleWords(request) },
-  { header: 'Expires', cell: ({ request }) => (holdOf(request) ? undefined : dateTime(request.expiresAt)) },
-  { header: 'Requested by', cell: ({ request, isMine }) => (isMine ? 'you' : mention(request.origin.userId)) },
-  { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId) },
-  { header: 'Approvals', cell: ({ missing, needed }) => (needed > 1 ? `${needed - missing} of ${needed}` : undefined) },
-  { header: 'Reason', cell: ({ request }) => request.reason && code(request.reason) },
-]
+import { mrkdwn } from '../slack/text.ts'
 
 /** The most requests on the list. Each needs the viewer's rights, and Slack limits how often groups can be read. */
 const mostShown = 500
@@ -54,9 +30,17 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   const need = count === 0 ? 'No requests need' : count === 1 ? '1 request needs' : `${count} requests need`
   const yours = count === 0 ? '' : ` You can approve ${forYou === 0 ? 'none' : forYou}${more > 0 ? ' of those shown' : ''}.`
+  const approvableAlone = new Set(pending.flatMap(({ request, isAlone }) => (isAlone ? [request.id] : [])))
+  const entryOf = (request: Request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) })
+  const partOf = ({ origin }: Request) => (origin.userId === viewer.userId ? 'mine' : 'pending')
+  const short = (request: Request) => shortEntry(entryOf(request), partOf(request), { approvableAlone, viewerId: viewer.userId })
   return {
     title: mrkdwn`${need} approval.${yours}${scheduled.length === 0 ? '' : ` Scheduled or held: ${scheduled.length}.`}`,
-    ...itemRows([...sorted, ...scheduled.slice(0, mostShown).map((request) => asPending(app, request, viewer))], { columns }),
+    rows: [],
+    cards: [
+      ...sorted.map(({ request, canDecide }) => (canDecide ? wholeEntry(entryOf(request)) : short(request))),
+      ...scheduled.slice(0, mostShown).map(short),
+    ],
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval, and none are scheduled.`,
     notes: [
       ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
@@ -65,24 +49,10 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
   }
 }
 
-async function judged(app: App, request: Request, viewer: Origin): Promise<Pending> {
-  const by = request.approvals.map((approval) => approval.by)
-  const [ruling, { missing, needed }] = await Promise.all([
-    judge(app, viewer, { to: 'decide', request }),
-    tally(app, request, by, 'refusal'),
-  ])
-  return { ...asPending(app, request, viewer), canDecide: ruling.allowed && !by.includes(viewer.userId), missing, needed }
-}
-
-/** As it is shown to people who have nothing to decide about it. */
-function asPending({ catalog, slack }: App, request: Request, viewer: Origin): Pending {
-  return {
-    request,
-    title: phraseText(catalog.titleOf(request)),
-    isMine: request.origin.userId === viewer.userId,
-    canDecide: false,
-    missing: 0,
-    needed: 0,
-    link: slack.identity.linkTo(request),
-  }
+/** `isAlone`: it is the viewer's own, and they may approve it in an emergency. */
+async function judged(app: App, request: Request, viewer: Origin) {
+  const isMine = request.origin.userId === viewer.userId
+  const { allowed } = await judge(app, viewer, { to: isMine ? 'break-glass' : 'decide', request })
+  const hasApproved = request.approvals.some(({ by }) => by === viewer.userId)
+  return { request, canDecide: !isMine && allowed && !hasApproved, isAlone: isMine && allowed }
 }

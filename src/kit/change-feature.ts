@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/web-api'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { problemIn } from '../bolt/errors.ts'
-import { wrongUsage } from '../bolt/help.ts'
+import { buttonOf, wrongUsage } from '../bolt/help.ts'
 import { fillForm, formMetadata, openForm } from '../bolt/open-forms.ts'
 import type { FilledForm, Filling } from '../buttons/again-forms.ts'
 import type { ItemAction } from '../buttons/handlers.ts'
@@ -50,6 +50,8 @@ interface ByNames<Input, Name extends string> {
   /** In the order of the command, each by the field of the form that it fills. */
   names: Record<Name, CalledName>
   find: (app: App, given: Record<Name, string>, signal: AbortSignal) => Promise<Named<Input>>
+  /** Puts names in that order which were typed in another one. */
+  inOrder?: (names: string[]) => string[]
   /** For a kind that machines may request. */
   machines?: Pick<ForMachines<Input>, 'tool' | 'title' | 'description'>
 }
@@ -86,10 +88,11 @@ interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
 function requireNames<Name extends string>(
   { slashCommand, args }: CommandCall,
   words: string,
-  declared: Record<Name, CalledName>,
+  { names: declared, inOrder = (names) => names }: Pick<ByNames<never, Name>, 'names' | 'inOrder'>,
 ): Record<Name, string> {
   const all = Object.entries<CalledName>(declared)
-  const { names, rest } = readNames(args, all.length)
+  const { names: typed, rest } = readNames(args, all.length)
+  const names = inOrder(typed)
   if (names.length === all.length && rest.length === 0)
     return Object.fromEntries(all.map(([field], index) => [field, names[index]])) as Record<Name, string>
   const called = all.map(([, name]) => name.called)
@@ -106,8 +109,9 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
   const { kind, form, item, offer, bundles, read } = declared
   const byNames = 'find' in read ? read : undefined
   const readCommand: ReadCommand<Input> =
-    'find' in read ? (app, call, signal) => read.find(app, requireNames(call, command.words, read.names), signal) : read
+    'find' in read ? (app, call, signal) => read.find(app, requireNames(call, command.words, read), signal) : read
   const { button, ...command } = declared.command
+  const shown = { ...command, button: button ? { text: button, actionId: `open-${form.callbackId}`, opens: form.title } : undefined }
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
   const { thing: aboutThing } = form.fields[form.about]
@@ -122,10 +126,8 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       ...(offer ? { offer: { of: offer.of, kind, label: offer.label, actionId: offered } } : {}),
       ...(byNames?.machines ? { machines: forMachines(app, byNames, byNames.machines, form) } : {}),
     }
-    const prepared = (metadata: string) => {
-      const ends = form.hasEnds && endsTerms(app, kind, readMetadata(metadata)?.origin.channelId ?? '')
-      return ends ? noted(metadata, { ends }) : metadata
-    }
+    const prepared = (metadata: string) =>
+      form.hasEnds ? noted(metadata, { ends: endsTerms(app, kind, readMetadata(metadata)?.origin.channelId ?? '') }) : metadata
     const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, prepared(metadata), filling).view)
     const fresh = (metadata: string, filling: Filling) => {
       const { view, asked } = filledView(form, change, metadata, filling)
@@ -137,7 +139,11 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       // A wrong time costs no read of the account.
       if (start !== undefined) await startOf(app, { change, origin }, start).catch((error) => Promise.reject(notStarted(error)))
       const reading = readCommand(app, call, AbortSignal.timeout(readMs))
-      const named = await suggesting(app, things, origin.command, reading)
+      const named = await suggesting(app, things, origin.command, reading, (typed, name) => {
+        const given = call.args.map((word) => (word === typed ? name : word))
+        const because = reason === undefined ? [] : ['because', reason]
+        return given.includes(name) ? buttonOf({ ...shown, need: kind, form: formOf }, [...given, start ?? [], because].flat()) : []
+      })
       if (!('input' in named) && named.found.length > 1)
         return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
@@ -148,18 +154,19 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
     }
 
     /** All names are there if the command itself was mistyped. If only a later one is unknown, the form has the others, and says so. */
-    async function formOf(given: string, { args, command }: GivenWords) {
-      const metadata = prepared(given)
-      const { names } = readNames(args, typedFields.length)
+    async function formOf(unprepared: string, { args, command }: GivenWords) {
+      const metadata = prepared(unprepared)
+      const { names: typed } = readNames(args, typedFields.length)
+      const names = byNames?.inOrder?.(typed) ?? typed
       const [first] = names
       if (first === undefined) return formView(form, { metadata })
       async function filledIn() {
         const entered: Record<string, Entered> = {}
         let problem: Mrkdwn | undefined
         for (const [index, name] of typedFields.slice(0, names.length).entries()) {
-          const [typed = '', { thing }] = [names[index], form.fields[name]]
+          const [given = '', { thing }] = [names[index], form.fields[name]]
           try {
-            entered[name] = thing ? await suggesting(app, things, command, findOption(app, thing, typed)) : typed
+            entered[name] = thing ? await suggesting(app, things, command, findOption(app, thing, given)) : given
           } catch (error) {
             const words = toUserWords(error)
             if (words === undefined || index === 0) throw error
@@ -174,13 +181,12 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
     return {
       commands: [
         {
-          ...command,
+          ...shown,
           // A command with too many words counts as complete, so that it is refused.
           isComplete: byNames ? (args) => readNames(args, typedFields.length).names.length === typedFields.length : command.isComplete,
           need: kind,
-          startsOnClick: form.startsOnClick,
+          takesNoStart: form.takesNoStart,
           form: formOf,
-          button: button === undefined ? undefined : { text: button, actionId: `open-${form.callbackId}`, opens: form.title },
           prepare: () => Promise.all(things.map((thing) => thing.list(app))),
           run,
         },

@@ -81,8 +81,8 @@ export interface Form<Input, Facts, Name extends string = keyof Input & string> 
   errorsAt?: Name
   /** Set if it asks for the end of a key: its metadata then has what the rule says about that. */
   hasEnds?: true | undefined
-  /** Set if it starts on a click of its requester, so that no start is asked for. */
-  startsOnClick?: true | undefined
+  /** Set if it starts on a click of its requester, or right after the approval, so that no start is asked for. */
+  takesNoStart?: true | undefined
   boxes?: Boxes<Input, Facts>
 }
 
@@ -149,7 +149,7 @@ export function formView(form: AnyForm, { metadata, entered = {}, blockIds = {},
       ...problemBlocks(problem),
       ...fields.flatMap((field) => [block(field), ...(field[0] === form.about && !hasBoxes ? boxes : [])]),
       ...(hasBoxes ? boxes : []),
-      ...(form.startsOnClick ? [] : startField(metadata, start)),
+      ...(form.takesNoStart ? [] : startField(metadata, start)),
       ...reasonField(metadata, reason),
     ],
   })

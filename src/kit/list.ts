@@ -4,12 +4,12 @@ import type { Origin } from '../domain/approval.ts'
 import type { ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
 import { isOpen, type Request } from '../domain/request.ts'
-import { inNaturalOrder } from '../domain/text.ts'
+import { inNaturalOrder, withoutOwner } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { filteredListing, type Listing } from '../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../slack/table.ts'
-import { link, type Mrkdwn, mrkdwn, someTexts } from '../slack/text.ts'
+import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
 import type { OwnAbility } from './ability.ts'
 import { readBriefly, type Thing } from './thing.ts'
 
@@ -96,13 +96,13 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
       of: kind,
       read: async (app, id) => {
         const reading = thing.read?.(app, id, AbortSignal.timeout(detailsMs)).catch(nothingIfAbsent)
-        const [item, beside, open] = await Promise.all([reading, readBeside(app), openRequestColumn(app)])
+        const [item, beside, [history = []]] = await Promise.all([reading, readBeside(app), historiesOf(app, [{ kind, id }])])
         if (!item) return undefined
         const why = declared.whyFixed?.(item, beside)
         return {
-          ...detailsOf(item, [...columnsOf(beside, open), ...(declared.more ?? []), idColumn]),
+          ...detailsOf(item, [...declared.columns(beside), ...(declared.more ?? []), idColumn]),
           name: nameOf(item),
-          notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : [])],
+          notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : []), ...history],
           isFixed: why && true,
         }
       },
@@ -120,6 +120,27 @@ export async function openRequests({ store }: Pick<App, 'store'>): Promise<Map<s
     for (const text of new Set(textsIn([request.input, facts]))) about.set(text, [...(about.get(text) ?? []), request])
   }
   return about
+}
+
+/** Names the open requests about each thing and its last change, each by whom, when, and with its link. Without Redis, it says so. */
+export async function historiesOf(app: App, things: { kind: ThingKind | 'api-key'; id: string }[]): Promise<Mrkdwn[][]> {
+  const resources = things.map(({ kind, id }) => `${kind.replace('-', '_')}:${id}`)
+  const read = await readBriefly(Promise.all([openRequests(app), app.store.lastChangesOf(resources)]))
+  if (!read) return things.map(() => [mrkdwn`Couldn't read its requests.`])
+  const [about, last] = read
+  return things.map(({ id }, index) => {
+    const changed = last.get(resources[index] ?? '')
+    const requests = [...(about.get(id) ?? []), ...(changed && app.signatures.verifyRecord(changed) === 'genuine' ? [changed] : [])]
+    return requests.map((request) => requestLine(app, request, isOpen(request.state) ? 'Open request' : 'Last change'))
+  })
+}
+
+/** `Open request: Move 203.0.113.10: web-1 → web-2, waiting for approval  ·  by @Ada, 12:25 PM  ·  Open` */
+export function requestLine({ catalog, slack }: App, request: Request, called: string): Mrkdwn {
+  const { origin, createdAt, endedAt = createdAt } = request
+  const title = phraseWords(withoutOwner(catalog.titleOf(request), origin.userId))
+  const by = mrkdwn`by ${mention(origin.userId)}, ${dateTime(endedAt)}`
+  return joinMrkdwn([mrkdwn`${called}: ${title}, ${stateWithCount(request)}`, by, link(slack.identity.linkTo(request), 'Open')], '  ·  ')
 }
 
 /** Says in a list that an open request names the item: another one might be refused. Without Redis, it is unknown. */

@@ -1,4 +1,4 @@
-import type { PlainTextOption } from '@slack/web-api'
+import type { Button, PlainTextOption } from '@slack/web-api'
 import { nothingIfAbsent, requireUncut, throwIfOld } from '../account/resource.ts'
 import type { App } from '../app.ts'
 import { isUnanswered, UnknownName } from '../domain/errors.ts'
@@ -95,13 +95,28 @@ export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
   return withinOr(warningsMs, read, undefined)
 }
 
+/** What a command offers in place of a name that nothing has: `name` was probably meant. */
+type WithName = (typed: string, name: string) => Button[]
+
+/** The longest wait for suggestions. The answer is right without them. */
+const suggestWithinMs = 2_000
+
 /** Waits for a search for these things. If nothing has the typed name, throws a Refusal with names that were probably meant. */
-export function suggesting<T>(app: App, things: AnyThing[], command: string, work: Promise<T>): Promise<T> {
-  const sources = things.map((thing) => {
-    const names = async () => (await thing.list(app)).items.map((item) => thing.nameOf(item))
-    return [thing.one, { names, list: `${command} ${thing.listedBy}` }]
-  })
-  return withSuggestions(work, Object.fromEntries(sources))
+export async function suggesting<T>(app: App, things: AnyThing[], command: string, work: Promise<T>, withName?: WithName): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const thing = error instanceof UnknownName && things.find(({ one }) => one === error.what)
+    if (!(error instanceof UnknownName) || !thing) throw error
+    const list = await withinOr(suggestWithinMs, thing.list(app), undefined).catch(() => undefined)
+    const known = list?.items.flatMap((item) => thing.nameOf(item) ?? []) ?? []
+    const near = suggestNames(known, error.typed)
+    const next =
+      near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(nameWords))}?` : mrkdwn`See ${code(`${command} ${thing.listedBy}`)}.`
+    const words = mrkdwn`No ${thing.one} ${nameWords(truncate(error.typed, 80, 'plain'))}. ${next}`
+    const buttons = near.length === 1 && near[0] !== undefined ? withName?.(error.typed, near[0]) : []
+    throw new Refusal('unknown-name', words, { buttons })
+  }
 }
 
 /** Offers the items that contain what was typed, or says why the one that was meant is left out. `fits`: which of them fit what the form says. */
@@ -185,32 +200,4 @@ export async function optionById<Item extends { id: string }>(app: App, thing: T
   )
   const item = list?.items.find((each) => each.id === id)
   return preset({ text: (item && thing.nameOf(item)) ?? id, value: id })
-}
-
-/** Where the names for suggestions come from, and the command that lists them: `/infra keys`. */
-interface NameSource {
-  names: () => Promise<(string | undefined)[]>
-  list: string
-}
-
-/** The longest wait for suggestions. The answer is right without them. */
-const suggestWithinMs = 2_000
-
-function unknownName({ what, typed }: UnknownName, names: (string | undefined)[], list: string): Mrkdwn {
-  const known = names.filter((name) => name !== undefined)
-  const near = suggestNames(known, typed).map(nameWords)
-  const shown = nameWords(truncate(typed, 80, 'plain'))
-  return mrkdwn`No ${what} ${shown}. ${near.length > 0 ? mrkdwn`Did you mean ${alternatives(near)}?` : mrkdwn`See ${code(list)}.`}`
-}
-
-/** Waits for work that looks up typed names. If one is unknown, throws a Refusal with suggestions. `sources`: by kind of thing. */
-export async function withSuggestions<T>(work: Promise<T>, sources: Record<string, NameSource>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    const source = error instanceof UnknownName ? sources[error.what] : undefined
-    if (!(error instanceof UnknownName) || !source) throw error
-    const names = await withinOr(suggestWithinMs, source.names(), []).catch(() => [])
-    throw new Refusal('unknown-name', unknownName(error, names, source.list))
-  }
 }

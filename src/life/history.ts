@@ -87,7 +87,7 @@ interface ToChange {
 }
 
 /** For approvers: that the repeated request was rejected, and the last change of the same things. */
-export async function historyBefore(app: App, now: number, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
+export async function historyBefore(app: App, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, others, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
   const rejection = repeated && isGenuine(repeated) ? rejectionOf(repeated) : undefined
@@ -98,7 +98,7 @@ export async function historyBefore(app: App, now: number, changed: ToChange, { 
     if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
     // A resource without a name, such as a key label, gets the name of the subject.
     const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
-    return [lastChangeOf(request, now, named.length > 1 && named.length === names.size ? [] : named)]
+    return [lastChangeOf(request, named.length > 1 && named.length === names.size ? [] : named)]
   })
   const newest = found.toSorted((a, b) => b.at - a.at).slice(0, 1)
   return [...(rejection ? [rejection] : []), ...newest]

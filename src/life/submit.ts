@@ -102,7 +102,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
-  const warnings = [...(requested.warnings ?? []), ...(preflight.warnings ?? []), ...(await historyBefore(app, at, changed, earlier))]
+  const warnings = [...(requested.warnings ?? []), ...(preflight.warnings ?? []), ...(await historyBefore(app, changed, earlier))]
   const payload = {
     id,
     kind,
@@ -149,13 +149,14 @@ export class StartRefused extends Refusal {
 /** Returns when a request starts, in ms since 1970. Throws a StartRefused, which says the day, the time and the zone that it found. */
 export async function startOf(
   app: App,
-  { change, origin }: { change: Pick<Change, 'handover'>; origin: Origin },
+  { change, origin }: { change: Pick<Change, 'handover' | 'takesNoStart'>; origin: Origin },
   typed: string,
 ): Promise<number> {
-  if (change.handover)
-    throw new StartRefused(
-      mrkdwn`This has no start: it happens when you press *${change.handover.label}*, once it's approved. Leave the time out.`,
-    )
+  const { handover, takesNoStart } = change
+  if (handover || takesNoStart) {
+    const when = handover ? mrkdwn`when you press *${handover.label}*, once it's approved` : "right after it's approved"
+    throw new StartRefused(mrkdwn`This has no start: it happens ${when}. Leave the time out.`)
+  }
   const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })
   if ('problem' in read)

@@ -110,7 +110,7 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest }: P
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
-function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string>): KnownBlock[] {
+export function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string> = new Set()): KnownBlock[] {
   const { id, revision, state } = card.request
   const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  '))
   if (!decided.has(id)) {
@@ -126,7 +126,9 @@ function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<str
   ]
 }
 
-function shortEntry({ card, link: address }: HomeEntry, part: string, content: HomeContent): KnownBlock[] {
+type Viewer = Pick<HomeContent, 'approvableAlone' | 'viewerId'>
+
+export function shortEntry({ card, link: address }: HomeEntry, part: string, content: Viewer): KnownBlock[] {
   const { request } = card
   const how = ownWords(capitalised(stateLine(card, part).text))
   const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
@@ -158,10 +160,10 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, { approvableAlone, viewerId }: HomeContent): Button[] {
+function shortActions(card: CardView, { approvableAlone, viewerId }: Viewer): Button[] {
   const { id, origin } = card.request
   const { handOver, withdraw, startNow, reject, approve, details } = cardButtons
-  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw]
+  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw, reject, approve]
   return without(card, [handOver, startNow, details, ...unusable])
 }
 

@@ -49,8 +49,7 @@ const checkTheAccount = 'Check the account first.'
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
   const { state } = request
-  // What stays stands below, with its names.
-  const { mark, name, notes, consequence } = outcomeOf({ ...view, leaves: undefined })
+  const { mark, name, notes, consequence } = outcomeOf(view)
   if (state === 'done') return doneSentence(view, mark, notes)
   const [by] = actorsIn(request, 'ended')
   // The reason follows, and then the title, which would read as the reason here.
@@ -145,7 +144,7 @@ export function report(view: ReportView, name: ReportName): Answerable | undefin
   const { request, leaves, description } = view
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves.words)) : []
+  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const reason = reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason)
   const title = name === 'ended' && reason.length > 0 ? wholeSection(quotedTitle(description.title)) : []

@@ -155,21 +155,29 @@ function confirmation(title: string, text: Mrkdwn, confirm: string, deny = 'Canc
   return { title, text, confirm, deny }
 }
 
-const mostInDialog = 300
+/** Slack takes 300 characters. */
+const mostInDialog = 270
 
-/** The change first, because the dialog hides the message. Undefined if there is nothing to confirm, unless it is shown `always`. */
+/** Whether an approval asks once more. `always`: on Home, and in lists. */
+export function asksAgain(view: CardView, always: boolean): boolean {
+  return always || checkLines(view).length > 0 || view.items.length > mostAbove || view.rule?.confirm === true
+}
+
+/** Whether it asks in a form, because the rule has emergency approvals, which need one: there is no dialog before a form. */
+export function asksInForm({ rule }: Pick<CardView, 'rule'>): boolean {
+  return rule?.breakGlass || rule?.emergency || false
+}
+
+/** The change first, because the dialog hides the message. */
 function approveConfirmation(view: CardView, always: boolean) {
+  if (asksInForm(view) || !asksAgain(view, always)) return undefined
   const lines = checkLines(view).map(unlinked)
   const count = view.items.length
-  if (lines.length === 0 && !view.rule?.confirm && !always && count <= mostAbove) return undefined
   const change = phraseWords(view.description.title)
-  const all = joinMrkdwn([change, ...lines], '\n')
-  const short = mrkdwn`${change}\n${lines.length} to check: press Cancel and read the message.`
-  return confirmation(
-    count > mostAbove ? `Approve ${count} moves?` : 'Approve this change?',
-    lines.length > 0 && all.text.length > mostInDialog ? short : all,
-    'Approve',
-  )
+  const fitting = lines.filter((_, last) => joinMrkdwn([change, ...lines.slice(0, last + 1)], '\n').text.length <= mostInDialog)
+  const left = lines.length - fitting.length
+  const text = joinMrkdwn([change, ...fitting, ...(left > 0 ? [mrkdwn`${left} more in the message.`] : [])], '\n')
+  return confirmation(count > mostAbove ? `Approve ${count} moves?` : 'Approve this change?', text, 'Approve')
 }
 
 function startNowConfirmation({ description }: CardView, hold: Waits) {

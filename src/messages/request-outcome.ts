@@ -41,11 +41,10 @@ function isMissed({ state, causes }: Request): boolean {
 
 const missed = ['approved-too-long-ago', 'account-unread', 'limit-used-up', 'rights-unknown']
 
-function consequenceOf({ request, items, ending, leaves }: CardView, notes: Mrkdwn): Mrkdwn {
+function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)
   if (isCounted(request)) {
-    const count = [movedCount(items), ...(leaves ? [leaves.brief] : [])].join(', ')
-    return notes.text === '' ? mrkdwn`${count}.` : mrkdwn`${count}. ${notes}`
+    return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
   }
   switch (request.state) {
     case 'voided':

@@ -107,7 +107,7 @@ export function othersAreOpen(
     const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
     return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(nameWords), ', ')} in ${channelMention(channelId)}: “${what}” (${joinMrkdwn(state, ', ')}).`
   })
-  const then = canLeaveOut ? ' To leave these out, name only the server.' : ''
+  const then = canLeaveOut ? ' To move the others, choose them in the form.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
   const instead = withdrawing(
     held.map(({ holder }) => holder),

@@ -24,8 +24,6 @@ function rejectedWords({ at, by, reason }: Rejected): Phrase {
 export const LastChange = z.object({
   code: z.literal('last-change'),
   at: z.number(),
-  /** Whether it is older than a day, so that it is small print. A newer one is something to check first: somebody may still be at work. */
-  isOld: z.boolean(),
   by: z.string(),
   requestId: z.string(),
   kind: z.string(),
@@ -36,24 +34,8 @@ export const LastChange = z.object({
 })
 export type LastChange = z.infer<typeof LastChange>
 
-const recentMs = 24 * 3_600_000
-
-export function lastChangeOf(
-  { id, kind, resource, facts, origin, endedAt = 0 }: Request,
-  now: number,
-  names: LastChange['names'],
-): LastChange {
-  return {
-    code: 'last-change',
-    at: endedAt,
-    isOld: now - endedAt >= recentMs,
-    by: origin.userId,
-    requestId: id,
-    kind,
-    resource,
-    facts,
-    names,
-  }
+export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }: Request, names: LastChange['names']): LastChange {
+  return { code: 'last-change', at: endedAt, by: origin.userId, requestId: id, kind, resource, facts, names }
 }
 
 /** The most resources that one change names. */
@@ -84,7 +66,7 @@ export function warningWords(
       case 'rejected-before':
         return { phrase: rejectedWords(data) }
       case 'last-change':
-        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.isOld }
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: true }
       default: {
         const words = findingWords(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }

@@ -235,8 +235,9 @@ export function reasonTerms({ catalog, config }: Judging, kind: ChangeKind, chan
 }
 
 /** What the rule of this channel says about the ends of keys, which belong to no project. */
-export function endsTerms({ config }: Judging, kind: ChangeKind, channelId: string): EndsTerms | undefined {
-  return rulesOfKind(config.policy, { kind, channelId, hasProject: false }).at(-1)?.ends
+export function endsTerms({ config }: Judging, kind: ChangeKind, channelId: string): EndsTerms {
+  const { ends } = rulesOfKind(config.policy, { kind, channelId, hasProject: false }).at(-1) ?? {}
+  return { required: false, ...ends, noEnds: config.signsWithApiKey }
 }
 
 export interface KindRights {

@@ -23,8 +23,8 @@ export interface Command {
   details?: Mrkdwn
   examples: string[]
   need: Need
-  /** Set for a change that starts on a click of its requester, so that it takes no start. */
-  startsOnClick?: true | undefined
+  /** Set for a change that starts on a click of its requester, or right after the approval. */
+  takesNoStart?: true | undefined
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
   /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */

@@ -1,3 +1,4 @@
+import type { Button } from '@slack/web-api'
 import type { Words } from '../domain/change.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import {
@@ -23,6 +24,8 @@ interface RefusalOptions {
   field?: string
   /** From when on it is possible, in ms since 1970, if that is known. */
   retryAt?: number | undefined
+  /** What a command that was refused offers instead. */
+  buttons?: Button[] | undefined
 }
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -31,12 +34,14 @@ export class Refusal extends UserError {
   readonly words: Mrkdwn
   readonly field: string | undefined
   readonly retryAt: number | undefined
+  readonly buttons: Button[]
 
-  constructor(code: RefusalCode, words: Mrkdwn, { field, retryAt }: RefusalOptions = {}) {
+  constructor(code: RefusalCode, words: Mrkdwn, { field, retryAt, buttons = [] }: RefusalOptions = {}) {
     super(code, words.text)
     this.words = words
     this.field = field
     this.retryAt = retryAt
+    this.buttons = buttons
   }
 }
 

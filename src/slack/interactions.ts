@@ -88,6 +88,8 @@ export interface Click extends Delivery {
   messageTs: string | undefined
   /** Whether the button is on the Home tab, which has neither a channel nor a response URL. */
   onHome: boolean
+  /** Whether it is in a list that only this person sees. */
+  inList?: boolean | undefined
   view: ClickedView | undefined
 }
 

@@ -24,6 +24,8 @@ import type { Message } from './web-api.ts'
 export interface Listing {
   title: Mrkdwn
   rows: Mrkdwn[]
+  /** Shown in place of the rows, with buttons. */
+  cards?: KnownBlock[][]
   /** Stands in place of the title and the rows if there are no rows. */
   empty: Mrkdwn
   notes?: Mrkdwn[]
@@ -74,34 +76,43 @@ function tableMessage({ title, rows, notes = [], table, isOld, choices }: Listin
 }
 
 /** Shows one page of a list, with buttons to the page before and after it. A page number past the end shows the last page. */
-export function listingMessage({ title, rows, empty, notes = [], isOld, choices }: Listing, at: ListPlace): Message {
+export function listingMessage({ title, cards, rows: words, empty, notes = [], isOld, choices }: Listing, at: ListPlace): Message {
+  const rows: Row[] = cards ?? words
   const pages = paginate(rows.length > 0 ? rows : [empty])
   const page = Math.min(at.page, pages.length - 1)
   const lines = pages[page] ?? []
   const start = pages.slice(0, page).flat().length
   const heading = mrkdwn`*${title}*${pages.length > 1 ? ` (page ${page + 1} of ${pages.length})` : ''}`
   return message([
-    ...[...(rows.length > 0 ? [heading] : []), ...lines].flatMap(wholeSection),
+    ...[...(rows.length > 0 ? [heading] : []), ...lines].flatMap(blocksOf),
     ...context(notes),
     ...choicesBlocks(choices, at.name, start, start + lines.length),
     ...pageButtons(at, { page, pages: pages.length, isOld }),
   ])
 }
 
+type Row = Mrkdwn | KnownBlock[]
+const blocksOf = (row: Row) => (Array.isArray(row) ? row : wholeSection(row))
+
+/** A message has at most 50. The others are for the title, the notes and the buttons. */
+const mostBlocks = 44
+
 /** Depends on the list alone and not on the page shown, so that page numbers in buttons stay right. A row longer than a page is cut. */
-function paginate(rows: Mrkdwn[]): Mrkdwn[][] {
-  const pages: Mrkdwn[][] = []
-  let page: Mrkdwn[] = []
+function paginate(rows: Row[]): Row[][] {
+  const pages: Row[][] = []
+  let page: Row[] = []
   let left = longestRows
   for (const whole of rows) {
-    const row = ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
-    if (page.length === rowsPerPage || (page.length > 0 && row.text.length > left)) {
+    const row = Array.isArray(whole) ? whole : ownWords(truncate(whole.text.trim(), longestRows, 'mrkdwn'))
+    const length = Array.isArray(row) ? charactersIn(row) : row.text.length
+    const blocks = [...page, row].flatMap(blocksOf).length
+    if (page.length === rowsPerPage || (page.length > 0 && (length > left || blocks > mostBlocks))) {
       pages.push(page)
       page = []
       left = longestRows
     }
     page.push(row)
-    left -= row.text.length
+    left -= length
   }
   return [...pages, page]
 }

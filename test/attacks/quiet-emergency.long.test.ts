@@ -23,7 +23,6 @@ async function submitReason(slack: Slack, userId: string, reason: string): Promi
   const { view } = await slack.until(() => slack.as(userId).topView())
   const values = {
     reason: { reason: { type: 'plain_text_input', value: reason } },
-    confirmed: { confirmed: { type: 'checkboxes', selected_options: [{ text: { type: 'plain_text', text: 'x' }, value: 'yes' }] } },
   }
   const payload = {
     type: 'view_submission',
@@ -38,7 +37,7 @@ async function submitReason(slack: Slack, userId: string, reason: string): Promi
 describe('an approver who approves alone in an emergency, and wants nobody to read it', () => {
   test.each<[string, string, RegExp]>([
     ['a reason that fits into no message', 'x'.repeat(60_000), /up to 500 characters/],
-    ['a reason of characters that show nothing', '\u200b\u2060\u0001\ufff9', /Say why/],
+    ['a reason of characters that show nothing', '\u200b\u2060\u0001\ufff9', /Say in a sentence why/],
   ])('gives %s, and is refused', async (_, reason, words) => {
     const world = await startEmergency()
     await world.ben.click(world.card, 'Approve')
@@ -54,7 +53,7 @@ describe('an approver who approves alone in an emergency, and wants nobody to re
     Object.assign(world.slack.workspace.people.find(({ id }) => id === people.ben) ?? {}, { name: 'Chiara Conti', handle: 'chiara' })
     await world.ben.click(world.card, 'Approve')
 
-    await submitReason(world.slack, people.ben, 'no reason')
+    await submitReason(world.slack, people.ben, 'no reason at all')
 
     const report = await untilReport(world.slack, world.card.ts, /Emergency approval/)
     expect(report.text).toMatch(new RegExp(`/team/${people.ben}\\|[^>]+> approved their own request`))

@@ -36,7 +36,7 @@ async function typeEverywhere(world: World, word: string) {
     answers.push({ what: id, body: await send(world, { type: 'block_suggestion', action_id: id, block_id: 'b', value: word, view }) })
   }
   await ada.command('/infra whoami', { channel: ops })
-  await untilShown(slack, people.ada, /What you may request/)
+  await untilShown(slack, people.ada, /you can request/)
   return { answers, forms }
 }
 

@@ -45,7 +45,7 @@ function startButtons(broken: Partial<Store> = {}) {
     judging(policy, {}, async (note) => void noted.push(note)),
   )
   const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestButtons(app, home)
+  const buttons = requestButtons(app, home.show)
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)

@@ -1,6 +1,7 @@
 import type { Command } from '../../src/slack/commands.ts'
 import type { Listing } from '../../src/slack/listing.ts'
 import type { Details } from '../../src/slack/table.ts'
+import { readableBlocks } from '../messages/readable.ts'
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0BEN00001', command: '/infra' }
 
@@ -20,10 +21,11 @@ export async function listingOf(command: Command | undefined, args: string[] = [
 }
 
 /** A list in words, as a person reads it. */
-export const shown = ({ title, rows, empty, notes = [], choices }: Listing) =>
+export const shown = ({ title, cards = [], rows, empty, notes = [], choices }: Listing) =>
   [
-    rows.length > 0 ? `*${title}*` : empty,
+    rows.length + cards.length > 0 ? `*${title}*` : empty,
     ...rows,
+    ...cards.map(readableBlocks),
     ...(choices && rows.length > 0 ? [`[${choices.placeholder}: ${choices.options.map((one) => one?.text.text).join(' | ')}]`] : []),
     ...notes.map((note) => `(${note})`),
   ].join('\n')

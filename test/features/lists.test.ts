@@ -3,12 +3,13 @@ import type { ElasticIp, Server, VirtualMachine } from '../../src/account/object
 import { ApiError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import type { List } from '../../src/domain/list.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { phrase } from '../../src/domain/text.ts'
 import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
 import type { OwnAbility } from '../../src/kit/ability.ts'
 import { fakeApp } from '../fake-app.ts'
-import { requestFor } from '../given/request.ts'
+import { requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from '../messages/documents.ts'
 import { wholeList } from '../whole-list.ts'
 import { detailsShown, listingOf, shown } from './listing-of.ts'
@@ -105,7 +106,16 @@ function besides(open: Request[] | Error, reads: string[] = []) {
     if (open instanceof Error) throw open
     return { requests: open, unreadable: 0 }
   }
-  return { store: { findOpen }, slack: { identity: { linkTo } } }
+  const done = requestFor({ state: 'done', endedAt: requestedAt, facts: {} })
+  const lastChangesOf = async (resources: string[]) =>
+    new Map(resources.flatMap((each) => (each === 'elastic_ip:eip_203.0.113.2' ? [[each, done]] : [])))
+  const catalog = { titleOf: () => phrase`Move ${'203.0.113.2'} → ${'web-10'}` }
+  return {
+    store: { findOpen, lastChangesOf },
+    catalog,
+    signatures: { verifyRecord: () => 'genuine' as const },
+    slack: { identity: { linkTo } },
+  }
 }
 
 function list(feature: OwnAbility, { servers = [], elasticIps = [], virtualMachines = [], open = [] }: Account, ...words: string[]) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { finn, startWorldUnder, writesOf } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
-import { people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 test('each of several approvals is counted on the card and in the answer to its approver, and the last one starts the change', async () => {
   const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: { any_of: [S0ONCALL01, ${finn}], approvals: 3 } }`)
@@ -33,4 +33,19 @@ test('each of several approvals is counted on the card and in the answer to its 
     { by: people.chiara, rule: 'addresses', via: 'S0ONCALL01', to: 'waiting', missing: 1, needed: 3 },
     { by: finn, rule: 'addresses', via: finn, to: 'approved' },
   ])
+})
+
+test('the list of what needs an approval has the buttons of those that one can approve, and is shown again after a press', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
+  const { card } = await requestMove(world)
+  await requestMove(world, { by: world.ben, skip: 1 })
+  await world.ben.command('/infra pending', { channel: ops })
+  const list = await untilShown(world.slack, people.ben, /2 requests need approval\. You can approve 1\./)
+  expect(list.text).toMatch(/You can approve 1\.[\s\S]*203\.0\.113\.10[\s\S]*<@U0ADA00001> needs approval from[\s\S]*203\.0\.113\.11/)
+
+  await world.ben.click(list, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+  const after = await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none\./)
+  await world.ben.click(after, 'Withdraw')
+  await untilShown(world.slack, people.ben, /No requests need approval/)
 })

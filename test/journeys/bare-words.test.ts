@@ -39,13 +39,37 @@ test('a command that was mistyped can be run with one press, and a change opens 
   expect(accountApi.journal.writes()).toEqual([])
 })
 
+test('a change with a mistyped name opens its form with one press, with the right one, the other name, the start and the reason', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip move 203.0.113.10 wbe-2 in 2h because web-1 is old', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /No server .?wbe-2.?\. Did you mean .?web-2/), 'Move IP')
+  const form = JSON.stringify(await slack.until(() => ada.topView()))
+  expect(form).toMatch(/"initial_option":.*203\.0\.113\.10.*"initial_option":.*web-2/)
+  expect(form).toContain('"initial_value":"in 2h"')
+  expect(form).toContain('"initial_value":"web-1 is old"')
+
+  await ada.command('/infra keys revoke terrafrom', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean .?terraform/), 'Open form')
+  await slack.until(() => ada.topView()?.title === 'Revoke an API key')
+})
+
+test('an address and a server are taken in either order, also in the form', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip moev web-2 203.0.113.10', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean/), 'Move IP')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toMatch(/"initial_option":.*203\.0\.113\.10.*"initial_option":.*web-2/)
+  await ada.close(ada.topView())
+  await ada.command('/infra ip move web-2 to 203.0.113.10', { channel: ops })
+  await slack.until(() => slack.messages(ops).find(({ text }) => /Move 203\.0\.113\.10: web-1 → web-2/.test(text)))
+})
+
 test('the short id of a request and the name of a key are looked up, too', async () => {
   const world = await startWorld()
   const { ada, ben, slack } = world
   const { card } = await requestMove(world)
   const [, id = ''] = /`([0-9a-f]{8})`/.exec(card.text) ?? []
   const shown = (state: string) =>
-    new RegExp(`Request ${id}: Move .*203\\.0\\.113\\.10.*, ${state}  ·  by <@${people.ada}>  ·  <https:[^|]+\\|Open>`)
+    new RegExp(`Request ${id}: Move .*203\\.0\\.113\\.10.*, ${state}  ·  by <@${people.ada}>, <!date[^>]*>  ·  <https:[^|]+\\|Open>`)
   await ada.command(`/infra ${id}`, { channel: ops })
   await untilShown(slack, people.ada, shown('waiting for approval'))
   await ben.click(card, 'Approve')

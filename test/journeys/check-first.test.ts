@@ -41,7 +41,7 @@ describe('what approvers should check first', () => {
     ])
   })
 
-  test('is nothing for a usual move, so that one tap approves it, and then the last change of the address', async () => {
+  test('is nothing for a usual move, so that one tap approves it, and the last change of the address is small print', async () => {
     const world = await startWorldUnder(usual)
     const { elasticIp, card } = await requestMove(world)
     expect(card.text).not.toContain('Check first')
@@ -52,6 +52,26 @@ describe('what approvers should check first', () => {
     await world.ben.command(`/infra ip move ${elasticIp.id} ${elasticIp.serverId}`, { channel: ops })
     const back = await untilCard(world.slack, /needs approval from/)
 
-    expect(back.text).toMatch(/\*Check first\*\n• {2}Last change at <!date.* by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
+    expect(dialogOf(back.blocks)).toBeUndefined()
+    expect(back.text).not.toContain('Check first')
+    expect(JSON.stringify(back.blocks)).toMatch(/Last change at <!date.* by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
+  })
+
+  test('is in a form in place of a dialog, where a rule has emergency approvals, so that there is one question', async () => {
+    const world = await startWorldUnder(usual.replace('}', ', self_approval: break-glass }'))
+    const { elasticIp, target } = world.accountApi.world.movable()
+    Object.assign(world.accountApi.world.data.servers.find(({ id }) => id === target.id) ?? {}, { status: 'off' })
+    await world.ben.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    expect(dialogOf(card.blocks)).toBeUndefined()
+
+    await world.ben.click(card, 'Approve')
+    const own = await world.slack.until(() => world.ben.topView())
+    expect([own.title, JSON.stringify(own).includes('web-2 has status off.')]).toEqual(['Emergency approval', true])
+    await world.chiara.click(card, 'Approve')
+    const form = await world.slack.until(() => world.chiara.topView())
+    expect([form.title, JSON.stringify(form).includes('web-2 has status off.')]).toEqual(['Approve', true])
+    await world.chiara.submit()
+    await untilReport(world.slack, card.ts, /Done/)
   })
 })

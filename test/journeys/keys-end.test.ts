@@ -46,7 +46,7 @@ describe('a key for a time', () => {
   test('says its end in the request, on the account, in the list and on Home, and its token is nowhere', async () => {
     const world = await start()
     const card = await carryOut(world, '/infra keys create ci-deploy for 30d because of the release', 'Create key')
-    expect(card.text).toMatch(/Create API key ci-deploy until/)
+    expect(card.text).toMatch(/Create API key ci-deploy[\s\S]*Ends 30\sd from its creation/)
     const [key] = keysCalled(world, 'ci-deploy')
     const named = parseKeyName(key?.name)
     expect(named).toMatchObject({ requester: people.ada, end: expect.any(Number) })
@@ -55,10 +55,10 @@ describe('a key for a time', () => {
 
     await world.ada.click(await untilCard(world.slack, /\*Done\*/), 'Details')
     const details = await untilShown(world.slack, people.ada, /Name on the account/)
-    expect(details.text).toContain(`\`${key?.name}\``)
+    expect(details.text).toContain(`begins with \`${key?.name?.replace(/ until.*/, '')}\``)
 
     await world.ada.command('/infra keys ci-deploy', { channel: ops })
-    expect(JSON.stringify((await untilShown(world.slack, people.ada, /ci-deploy.*until/)).text)).toContain(
+    expect(JSON.stringify((await untilShown(world.slack, people.ada, /ci-deploy[\s\S]*Ends: <!date/)).text)).toContain(
       String((named?.end ?? 0) / 1_000),
     )
     await world.ada.openHome()
@@ -75,11 +75,11 @@ describe('a key for a time', () => {
     const token = before?.token
     const first = parseKeyName(before?.name)?.end ?? 0
     const extension = await carryOut(world, '/infra keys extend ci-deploy 30 days')
-    expect(JSON.stringify(extension.blocks)).toMatch(/Access\W.*read-only.*Usable from\W.*any IP/)
+    expect(JSON.stringify(extension.blocks)).toMatch(/Token ends in.*Access\W.*read-only.*Usable from\W.*any IP/)
     await untilReport(world.slack, extension.ts, /Done/)
     const [after] = keysCalled(world, 'ci-deploy')
     const end = parseKeyName(after?.name)?.end ?? 0
-    expect([after?.token === token, end - first > 27 * day]).toEqual([true, true])
+    expect([after?.token === token, end - first]).toEqual([true, 30 * day])
     expect(await recordsOf(world)).toMatchObject([{ keyId: after?.id, end }])
 
     await carryOut(world, '/infra keys rotate ci-deploy', 'Rotate key')
@@ -116,7 +116,9 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
-    await refusal('/infra keys extend ci-deploy 1d', /this key ends .* already/i)
+    const tomorrow = new Date(Date.now() + day).toISOString().slice(0, 10)
+    await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends .* already/i)
+    await refusal('/infra keys extend ci-deploy 1d at 22:00', /this has no start: it happens right after it's approved/i)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
     await refusal('/infra keys rotate terraform keeping the old one for 1d', /Lockkeeper didn't make this key/)
     const without = await startWorld()
@@ -140,6 +142,19 @@ describe('a rotation that keeps the old key for a while', () => {
     expect(parseKeyName(both[1]?.name)?.end).toBe(parseKeyName(old?.name)?.end)
     const shown = world.slack.ephemerals(people.ada).filter(({ blocks }) => tokenPattern.test(JSON.stringify(blocks)))
     expect(shown).toHaveLength(2)
+
+    // As soon as the new token was shown, lists and Home have the recorded ends, each with the end of its token.
+    const ends = (await recordsOf(world)).toSorted((a, b) => Number(b.once !== undefined) - Number(a.once !== undefined) || a.end - b.end)
+    const shownEnds = [...new Map(ends.map(({ keyId, end }) => [keyId, end])).values()].map((end) => String(end / 1_000))
+    await world.ada.command('/infra keys ci-deploy', { channel: ops })
+    const list = (await untilShown(world.slack, people.ada, /2 API keys matching/)).text
+    await world.ada.openHome()
+    const home = await world.slack.until(() => {
+      const shownHome = JSON.stringify(world.ada.home() ?? '')
+      return shownHome.includes('Your keys that end (2)') ? shownHome : undefined
+    })
+    for (const end of shownEnds) expect([list.includes(end), home.includes(end)], end).toEqual([true, true])
+    for (const { token } of both) expect(home).toContain(`token ends in \`${token.slice(-5)}\``)
 
     await tend(world)
     const renamed = () => Math.abs((parseKeyName(keysCalled(world, 'ci-deploy')[0]?.name)?.end ?? 0) - Date.now() - day) < 10 * 60_000
@@ -187,9 +202,9 @@ test('a rule is judged at the request, at the approval and at the creation', asy
   await world.ada.command('/infra keys create ci-deploy for 31d', { channel: ops })
   await untilShown(world.slack, people.ada, /the rule “keys” allows a key for at most 30\sd/i)
   await world.ada.command('/infra keys create ci-deploy', { channel: ops })
-  const usual = await untilCard(world.slack, /ci-deploy until .*needs approval from/s)
+  const usual = await untilCard(world.slack, /ci-deploy.*needs approval from.*10\sd from its creation/s)
   await world.ada.command('/infra keys create approved for 29d', { channel: ops })
-  const asked = await untilCard(world.slack, /key approved until .*needs approval from/s)
+  const asked = await untilCard(world.slack, /key approved.*needs approval from.*29\sd from its creation/s)
   await world.ben.click(asked, 'Approve')
   const approved = await untilCard(world.slack, /\*Approved\.\*/)
 

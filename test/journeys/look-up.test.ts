@@ -53,12 +53,13 @@ describe('Look up in Lockkeeper', () => {
     expect(
       wordsOf(shown)
         .replaceAll(/(eip|sv|vm)_\w+/g, '$1_…')
+        .replaceAll(/<!date[^>]*>/g, '<!date…')
         .replaceAll(/https:\S+\|/g, 'https://…|'),
     ).toMatchInlineSnapshot(`
       "*\`203.0.113.10\`*  Elastic IP, active
       On web-1 (on)
       Storefront  ·  ASH  ·  \`eip_…\` [Move…]
-      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  by <@U0ADA00001>  ·  <https://…|Open>)
+      (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  by <@U0ADA00001>, <!date…  ·  <https://…|Open>)
 
       *kafka-3*  server, off
       No Elastic IPs

@@ -4,7 +4,7 @@ import { createKeys } from '../../src/redis/key-names.ts'
 import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
-import { forgetLists, ops, people, requestMove, startWorld, untilCard, untilShown } from './world.ts'
+import { forgetLists, ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
   return blocks.map(({ type }) => type)
@@ -33,6 +33,24 @@ describe('a list', () => {
     await world.ada.submit()
 
     await untilCard(world.slack, /needs approval|Needs approval/)
+  })
+
+  test('has details that name the open request and the last change, by whom and when, with links', async () => {
+    const world = await startWorld()
+    const { elasticIp } = await requestMove(world)
+    const detailsOf = async (fits: RegExp) => {
+      await world.ada.command(`/infra ip list ${elasticIp.id}`, { channel: ops })
+      await world.ada.click(await untilShown(world.slack, people.ada, /1 Elastic IP/), 'Details')
+      await world.slack.until(() => fits.test(JSON.stringify(world.slack.ephemerals(people.ada).at(-1)?.blocks)))
+    }
+    await detailsOf(/Open request: Move [^:]*: web-1 → web-2, waiting for approval {2}· {2}by <@U0ADA00001>, <!date.*<https:[^|]*\|Open>/)
+
+    const card = await untilCard(world.slack, /needs approval from/)
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    await detailsOf(/Last change: Move [^:]*: web-1 → web-2, done {2}· {2}by <@U0ADA00001>, <!date.*<https:[^|]*\|Open>/)
+    await world.ada.command(`/infra ${elasticIp.address}`, { channel: ops })
+    await world.slack.until(() => /Last change: Move/.test(JSON.stringify(world.slack.ephemerals(people.ada).at(-1)?.blocks)))
   })
 
   test('of API keys opens the form to revoke one, or says that it is gone', async () => {

@@ -20,7 +20,7 @@ async function changesBefore(last: Record<string, Request>, { changed = '', ...e
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
-  return historyBefore(app, requestedAt, { resource: 'server:sv_1', subject: 'web-1', others, names }, earlier)
+  return historyBefore(app, { resource: 'server:sv_1', subject: 'web-1', others, names }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -71,5 +71,5 @@ test('a resource without a name, such as the label of a new key, gets the name o
   })
   const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map() }
 
-  expect(await historyBefore(app, requestedAt, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
+  expect(await historyBefore(app, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
 })

@@ -27,7 +27,9 @@ const home = (freeze: Parameters<typeof frozenBlocks>[0], mayLift = false, ofPol
 const trusted = (of: FreezeRecord) => ({ record: of, isUnreadable: false })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (...passes: Parameters<typeof passesWords>) =>
-  readableBlocks(breakGlassForm(passesWords(...passes), metadata, description.title).blocks.slice(0, 1) as KnownBlock[])
+  readableBlocks(
+    breakGlassForm({ passes: passesWords(...passes), checks: [] })(metadata, description.title).blocks.slice(0, 1) as KnownBlock[],
+  )
 const own = { by: 'freeze', name: ownFreezeName } as const
 
 test('everything that is said of a freeze', async () => {

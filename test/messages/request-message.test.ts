@@ -66,12 +66,15 @@ function aboutKey({ describe, handover }: ReturnType<typeof rotateChange | typeo
     { code: 'key-history' as const, ageMs: 41_000, creator: 'U0ADA00001' },
     ...(verb === 'rotate' ? [{ code: 'full-access-from-everywhere' as const }] : []),
   ]
+  const words = found.map((each) => rotationFindings.words(each))
+  const shownAs = (isNote: true | undefined) => words.filter((each) => each.isNote === isNote).map((each) => phraseWords(phraseOf(each)))
   return view(
     { reason },
     {
       environment: 'sandbox',
       description: describe(facts),
-      checks: found.map((each) => phraseWords(phraseOf(rotationFindings.words(each)))),
+      checks: shownAs(undefined),
+      notes: shownAs(true),
       handover: handover && { label: handover.label, warning: handover.warning?.({ keyId: 'key_1' }) },
     },
   )
@@ -131,10 +134,8 @@ test('the request message in every situation', async () => {
       'An alert requested it, with a BGP address and changes of the past hours',
       evacuation(isDown, 7, {
         ...seven,
-        checks: [
-          mrkdwn`The account shows no server for 7 addresses. Last seen on web-1 at 3:11 PM today.`,
-          mrkdwn`Last change at 3:11 PM today by @ben: Move back web-2 → web-1.`,
-        ],
+        checks: [mrkdwn`The account shows no server for 7 addresses. Last seen on web-1 at 3:11 PM today.`],
+        notes: [mrkdwn`Last change at 3:11 PM today by @ben: Move back web-2 → web-1.`],
       }),
     ],
     ['Its approved evacuation is done, and a BGP address stays', evacuation({ ...isDown, ...moved }, 7, seven, 'done')],

@@ -23,7 +23,7 @@ function shown(...warnings: (Finding | undefined)[]): string {
 const endedBefore = (more: Partial<Request>, ms = 12 * minutes) => requestFor({ facts: moveFacts, endedAt: requestedAt - ms, ...more })
 const earlier = (more: Partial<Request>) => rejectionOf(endedBefore(more))
 const start = requestedAt + 8 * hours
-const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), requestedAt, names)
+const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), names)
 
 test('warnings of a request', async () => {
   const decision = { by: 'U0BEN00001', rule: 'changes', via: 'U0BEN00001', reason: 'Wait for the *sale*.' }

@@ -183,7 +183,7 @@ export async function startSession() {
   async function submit(forms: OpenForm[]): Promise<Record<string, Answer[]>> {
     const answers: Record<string, Answer[]> = {}
     for (const { person, view, answer } of forms) {
-      const filled: Record<string, string> = answer === 'form:reject' ? { Reason: 'Not now' } : { Reason: 'It cannot wait', Confirm: 'yes' }
+      const filled = { Reason: answer === 'form:reject' ? 'Not now' : 'It cannot wait' }
       await slack.as(ids[person]).fill(view, filled)
     }
     await Promise.all(

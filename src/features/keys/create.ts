@@ -15,9 +15,10 @@ import {
   uniqueKeyName,
   writeKeyName,
 } from '../../domain/account.ts'
-import { type Change, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../../domain/change.ts'
+import { type Change, type IdFact, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
-import { phrase } from '../../domain/text.ts'
+import { NewKeyEnd, wholeMinute } from '../../domain/key-ends.ts'
+import { formatDuration, phrase } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { type Form, oneOf, text } from '../../kit/change-form.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
@@ -33,18 +34,19 @@ import {
   enteredEnd,
   filledEnd,
   observeCreation,
+  readNewEnd,
   requireEndable,
   splitEnd,
-  typedEnd,
   untilWords,
+  usualEnd,
 } from './end-fields.ts'
-import { createKey } from './ends.ts'
+import { createKey, earlierNow } from './ends.ts'
 
 /**
  * `name` is unique, so that a key whose creation was not confirmed can be found by it. For a key that ends, Lockkeeper adds the end when it is
- * created. `endsAt`: in ms since 1970.
+ * created.
  */
-const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()), endsAt: z.number().optional() })
+const NewKey = z.object({ name: z.string(), readOnly: z.boolean(), allowedIps: z.array(z.string()), endsAt: NewKeyEnd.optional() })
 type NewKey = z.infer<typeof NewKey>
 
 /** The id of the key on the account, for the audit. */
@@ -58,6 +60,7 @@ export const newKeyFindings = findings({
   namesakes: namesakes(apiKeys),
   'keys-unread': finding("whether such a key already exists (the account API didn't answer)"),
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
+  'never-ends': finding('The key never ends.'),
   retracted: finding(
     { resourceId, because: RetractedBecause },
     ({ resourceId, because }) => `${retractedBecause[because]}, so Lockkeeper deleted the new key (${resourceId}).`,
@@ -69,7 +72,7 @@ const nameRule = 'A name has up to 60 letters, digits, spaces and . _ @ + -. It 
 
 const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses' | 'ends' | 'date'> = {
   hasEnds: true,
-  startsOnClick: true,
+  takesNoStart: true,
   callbackId: 'create-api-key',
   title: 'Create an API key',
   about: 'name',
@@ -96,12 +99,15 @@ const form: Form<NewKey, NewKey, 'name' | 'access' | 'addresses' | 'ends' | 'dat
     }),
     ...endFields(),
   },
-  input: async ({ name, access, addresses, ends, date }, sent, app) => ({
-    name: uniqueName(name, sent),
-    readOnly: access !== 'full',
-    allowedIps: parseAllowedAddresses(addresses).addresses,
-    endsAt: await enteredEnd(app, { ends, date }, sent.origin.userId),
-  }),
+  input: async ({ name, access, addresses, ...entered }, sent, app) => {
+    const end = enteredEnd(entered)
+    return {
+      name: uniqueName(name, sent),
+      readOnly: access !== 'full',
+      allowedIps: parseAllowedAddresses(addresses).addresses,
+      endsAt: end === undefined ? undefined : await readNewEnd(app, end, sent.origin.userId),
+    }
+  },
   filled: ({ name, readOnly, allowedIps, endsAt }) => ({
     ...filledEnd(endsAt),
     name: labelOf(name),
@@ -133,7 +139,8 @@ export const createApiKey = changeFeature({
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
     if (!isKeyLabel(label)) throw new UserError('name-not-possible', notRequested(nameRule))
-    const endsAt = await typedEnd(app, 'key.create', end, slashCommand.origin)
+    const { userId, channelId } = slashCommand.origin
+    const endsAt = end === undefined ? usualEnd(app, 'key.create', channelId) : await readNewEnd(app, end, userId)
     return { input: { name: uniqueName(label, slashCommand), readOnly: true, allowedIps: [], endsAt } }
   },
 })
@@ -188,15 +195,17 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
       title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
       facts: [
         ...accessFacts({ readOnly, allowedIps }, { isWarned: true }),
-        ...(endsAt === undefined ? [{ label: 'Ends', value: 'never' }] : []),
+        ...(typeof endsAt === 'object' ? [{ label: 'Ends', value: [`${formatDuration(endsAt.afterMs)} from its creation`] }] : []),
       ],
-      ids: [{ label: 'Name on the account', value: nameOnAccount(name, endsAt) }],
+      ids: [nameOnAccount(name, endsAt)],
       underway: 'being created',
     }),
     handover: {
       label: 'Create key',
       issue: async (input, _, options) => {
-        const { key, token } = await createKey(app, input, options)
+        const { endsAt } = input
+        const end = typeof endsAt === 'object' ? wholeMinute((await earlierNow(app)) + endsAt.afterMs) : endsAt
+        const { key, token } = await createKey(app, { ...input, endsAt: end }, options)
         const heading = `Your new API key ${labelOf(input.name)}`
         return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.` }
       },
@@ -204,19 +213,26 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe: ({ name }, _, moment) => observeCreation(app, name, moment),
-    doneSentence: ({ name, endsAt }) => phrase`Created API key ${keyPhrase(name)}${untilWords(endsAt)}. Its token was shown once.`,
+    doneSentence: ({ name, endsAt }) => {
+      const ends = typeof endsAt === 'object' ? `, and it ends ${formatDuration(endsAt.afterMs)} from its creation` : ''
+      return phrase`Created API key ${keyPhrase(name)}${untilWords(endsAt)}. Its token was shown once${[ends]}.`
+    },
   }
 }
 
-function nameOnAccount(name: string, end: number | undefined): string {
+function nameOnAccount(name: string, end: NewKeyEnd | undefined): IdFact {
   const parsed = parseKeyName(name)
-  return end === undefined || !parsed ? name : writeKeyName({ ...parsed, end })
+  if (typeof end === 'object') return { label: 'Name on the account begins with', value: name.replace(/\]$/, '') }
+  return { label: 'Name on the account', value: end === undefined || !parsed ? name : writeKeyName({ ...parsed, end }) }
 }
 
 async function preflight(app: App, input: NewKey, { signal }: PreflightOptions): Promise<Preflight<NewKey, NewKey>> {
   const { name, endsAt } = input
   if (endsAt !== undefined) requireEndable(app, endsAt, newKeyFindings.refuse)
-  const open: NewKeyFinding[] = isOpenToAll(input) ? [{ code: 'full-access-from-everywhere' }] : []
+  const open: NewKeyFinding[] = [
+    ...(isOpenToAll(input) ? [{ code: 'full-access-from-everywhere' as const }] : []),
+    ...(endsAt === undefined ? [{ code: 'never-ends' as const }] : []),
+  ]
   try {
     const keys = requireUncut(await app.account.apiKeys.list({ signal }))
     if (keys.some((key) => isSameCreation(key.name, name))) newKeyFindings.refuse({ code: 'name-taken', name })

@@ -3,7 +3,7 @@ import { findInList } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { isSameCreation } from '../../domain/account.ts'
 import type { Moment, Observation } from '../../domain/change.ts'
-import { longestEndMs, shortestEndMs, wholeMinute } from '../../domain/key-ends.ts'
+import { longestEndMs, type NewKeyEnd, shortestEndMs, wholeMinute } from '../../domain/key-ends.ts'
 import type { ChangeKind, EndsTerms } from '../../domain/policy.ts'
 import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../domain/text.ts'
 import { isElapsed, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
@@ -49,22 +49,23 @@ function daysOption(count: number) {
   return option({ text: count === 1 ? '1 day' : `${count} days`, value: `${count}d` })
 }
 
-/** The choices that the rule allows, the usual one chosen if it is a whole number of days. */
-function optionsFor({ required = false, longestMs = longestEndMs, defaultMs }: Partial<EndsTerms> = {}) {
-  const usual = defaultMs === undefined ? undefined : defaultMs / dayMs
-  const counts = [...new Set([...days, ...(usual && Number.isInteger(usual) ? [usual] : [])])].toSorted((a, b) => a - b)
-  const allowed = counts.filter((count) => count * dayMs <= longestMs).map(daysOption)
+/** The choices that the rule allows, with the longest one chosen that is at most its usual one, or 30 days. */
+function optionsFor({ required, longestMs = longestEndMs, defaultMs = 30 * dayMs, noEnds }: EndsTerms = { required: false }) {
+  const usual = defaultMs / dayMs
+  const counts = [...new Set([...days, ...(Number.isInteger(usual) ? [usual] : [])])].toSorted((a, b) => a - b)
+  const allowed = counts.filter((count) => count * dayMs <= longestMs)
   const date = option({ text: 'On a date', value: onDate, description: 'Write it below' })
-  const all = [...allowed, date, ...(required ? [] : [option({ text: 'Never', value: never })])]
-  const chosen = all.find(({ value }) => value === `${usual}d`) ?? all.at(required ? 0 : -1)
-  return { all, chosen: chosen ?? date }
+  const withoutEnd = option({ text: 'Never', value: never, description: noEnds ? 'Keys that end need STATE_KEY, which is not set' : '' })
+  const all = [...allowed.map(daysOption), date, ...(required ? [] : [withoutEnd])]
+  const chosen = noEnds && !required ? never : `${allowed.findLast((count) => count <= usual) ?? allowed[0]}d`
+  return { all, chosen: all.find(({ value }) => value === chosen) ?? date }
 }
 
 export function endFields({ isExtension = false } = {}): { ends: Field; date: Field } {
   const words = {
     label: 'Ends',
     hint: isExtension
-      ? 'Counted from now.'
+      ? 'Counted from its present end.'
       : 'At its end, Lockkeeper deletes the key. You get a message 7 days and 1 day before, and can request a later end.',
   }
   return {
@@ -72,7 +73,7 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
       ...words,
       element(actionId: string, entered: Entered, metadata: string) {
         const terms = readMetadata(metadata)?.ends
-        const { all, chosen } = optionsFor(isExtension ? { defaultMs: 30 * dayMs, ...terms, required: true } : terms)
+        const { all, chosen } = optionsFor(isExtension ? { ...terms, required: true } : terms)
         const [first = chosen, ...others] = all
         const before = typeof entered === 'string' ? all.find(({ value }) => value === entered) : undefined
         return oneOf([first, ...others], words).element(actionId, (before ?? chosen).value, metadata)
@@ -88,12 +89,17 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
 }
 
 /** Fills the fields with an earlier end. One that is past is chosen again. */
-export function filledEnd(endsAt: number | undefined): { ends?: string; date?: string } {
-  return endsAt === undefined || endsAt <= Date.now() ? {} : { ends: onDate, date: utcTime(endsAt) }
+export function filledEnd(endsAt: NewKeyEnd | undefined): { ends?: string; date?: string } {
+  if (typeof endsAt === 'object') {
+    const count = endsAt.afterMs / dayMs
+    return days.includes(count) ? { ends: `${count}d` } : { ends: onDate, date: `in ${formatDuration(endsAt.afterMs)}` }
+  }
+  if (endsAt === undefined) return { ends: never }
+  return endsAt <= Date.now() ? {} : { ends: onDate, date: utcTime(endsAt) }
 }
 
-/** Returns when the key ends, by the fields of a form. Throws a Refusal. */
-export async function enteredEnd(app: App, { ends, date }: { ends: string; date: string }, userId: string): Promise<number | undefined> {
+/** Returns the end in the fields of a form, as it could be typed. Undefined for never. Throws a Refusal. */
+export function enteredEnd({ ends, date }: { ends: string; date: string }): string | undefined {
   // A date beside another choice may be the one that is meant.
   if (date !== '' && ends !== onDate)
     throw new Refusal(
@@ -101,8 +107,7 @@ export async function enteredEnd(app: App, { ends, date }: { ends: string; date:
       mrkdwn`Not requested: there is a date, and another end is chosen. Choose “On a date”, or leave the date empty.`,
       { field: dateField },
     )
-  if (ends === never) return undefined
-  return readEnd(app, ends === onDate ? date : ends, userId)
+  return ends === never ? undefined : ends === onDate ? date : ends
 }
 
 /** Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`. */
@@ -115,25 +120,27 @@ export function splitEnd(args: string[], { bare = false } = {}): { args: string[
   return count === undefined ? { args } : { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
 }
 
-/** Returns when a key ends by what was typed, or else by the rule. Throws a Refusal. */
-export async function typedEnd(
-  app: App,
-  kind: ChangeKind,
-  end: string | undefined,
-  { userId, channelId }: { userId: string; channelId: string },
-): Promise<number | undefined> {
-  if (end !== undefined) return readEnd(app, end, userId)
-  const usual = endsTerms(app, kind, channelId)?.defaultMs
-  return usual === undefined ? undefined : wholeMinute((await app.store.now()) + usual)
+/** Returns when a new key ends by what was typed: at a time, or so long after its creation. Throws a Refusal. */
+export async function readNewEnd(app: App, typed: string, userId: string): Promise<NewKeyEnd> {
+  return isDuration(typed) ? { afterMs: await readEnd(app, typed, userId, 0) } : readEnd(app, typed, userId)
 }
 
-/** A day without a time is that day to its end. */
-export async function readEnd(app: App, typed: string, userId: string): Promise<number> {
+/** What a new key gets by its rule, if nothing was typed. */
+export function usualEnd(app: App, kind: ChangeKind, channelId: string): NewKeyEnd | undefined {
+  const { defaultMs } = endsTerms(app, kind, channelId)
+  return defaultMs === undefined ? undefined : { afterMs: wholeMinute(defaultMs) }
+}
+
+const isDuration = (typed: string) => isElapsed(typed.replace(/^in /i, ''))
+
+/** A day without a time is that day to its end. `from`: what a duration counts from, in ms since 1970. Default: now. */
+export async function readEnd(app: App, typed: string, userId: string, from?: number): Promise<number> {
   const refuse = (why: Mrkdwn): never => {
     throw new Refusal('end-not-possible', ownWords(notRequested(why.text)), { field: dateField })
   }
   if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
-  const [zone, now] = await Promise.all([app.directory.zone(userId), app.store.now()])
+  const [zone, today] = await Promise.all([app.directory.zone(userId), app.store.now()])
+  const now = isDuration(typed) ? (from ?? today) : today
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
@@ -148,18 +155,18 @@ function endProblem(typed: string, problem: StartProblem, zone: string) {
   return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead.`
 }
 
-export function untilWords(endsAt: number | undefined): Phrase {
-  return endsAt === undefined ? [] : phrase` until ${moment(endsAt)}`
+export function untilWords(endsAt: NewKeyEnd | undefined): Phrase {
+  return typeof endsAt === 'number' ? phrase` until ${moment(endsAt)}` : []
 }
 
 /** `refuse`: of the findings of a kind, which has `endFindings`. */
 export function requireEndable(
   { config }: App,
-  endsAt: number,
+  endsAt: NewKeyEnd,
   refuse: (finding: { code: 'no-state-key' } | { code: 'end-past'; endsAt: number }) => never,
 ): void {
   if (config.signsWithApiKey) refuse({ code: 'no-state-key' })
-  if (endsAt <= Date.now()) refuse({ code: 'end-past', endsAt })
+  if (typeof endsAt === 'number' && endsAt <= Date.now()) refuse({ code: 'end-past', endsAt })
 }
 
 /** How the creation of a key can end that nobody saw. */

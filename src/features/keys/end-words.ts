@@ -1,3 +1,4 @@
+import { utcTime } from '../../domain/text.ts'
 import { sameKey } from '../../messages/operator-notices.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { itemButton } from '../../slack/table.ts'
@@ -5,29 +6,40 @@ import { code, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } 
 import type { Message } from '../../slack/web-api.ts'
 import type { KeyEnd, KeyEndMessage } from './ends.ts'
 
+/** How forms name a key: `ci-deploy (…x7Qz, ends 2027-01-02 10:00 UTC)`. */
+export function keyInForm({ label, lastSlice, end }: Partial<Pick<KeyEnd, 'lastSlice' | 'end'>> & { label: string }): string {
+  const more = [...(lastSlice === undefined ? [] : [`…${lastSlice}`]), ...(end === undefined ? [] : [`ends ${utcTime(end)}`])].join(', ')
+  return more === '' ? label : `${label} (${more})`
+}
+
+function named({ label, lastSlice }: Pick<KeyEnd, 'label' | 'lastSlice'>): Mrkdwn {
+  return mrkdwn`*${label}*${lastSlice === undefined ? '' : mrkdwn` (token ends in ${code(lastSlice)})`}`
+}
+
 /** `isDirect`: to its owner alone, where nothing can be requested. */
 export function keyEndMessage(
   { key, told }: KeyEndMessage,
   { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
 ): Message {
-  const { keyId, label, requester, end, lastSlice } = key
-  const named = mrkdwn`API key *${label}*${lastSlice === undefined ? '' : mrkdwn` (token ends in ${code(lastSlice)})`}`
+  const { keyId, requester, end } = key
   const owner = mention(requester)
   if (told === 'ended')
-    return message(wholeSection(mrkdwn`:no_entry_sign: ${named} has ended. It was deleted, and its token no longer works. cc ${owner}`))
+    return message(
+      wholeSection(mrkdwn`:no_entry_sign: API key ${named(key)} has ended. It was deleted, and its token no longer works. cc ${owner}`),
+    )
   const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
-  const words = mrkdwn`:hourglass: ${owner}, ${named} ends ${dayAndTime(end)}. Its token stops working then.${how}`
+  const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${dayAndTime(end)}. Its token stops working then.${how}`
   const buttons = actionsFor(
     command,
     'ending',
-    offers.flatMap((action) => itemButton(action, { id: keyId, text: label })),
+    offers.flatMap((action) => itemButton(action, { id: keyId, text: keyInForm(key) })),
   )
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
 }
 
 /** For Home: one line for each key. */
-export function ownKeyWords({ label, end }: KeyEndMessage['key']): Mrkdwn {
-  return mrkdwn`:key: *${label}*  ·  ends ${dayAndTime(end)}`
+export function ownKeyWords(key: KeyEndMessage['key']): Mrkdwn {
+  return mrkdwn`:key: ${named(key)}  ·  ends ${dayAndTime(key.end)}`
 }
 
 /** `places`: where the records are in Redis, which are the ids of the keys. */

@@ -17,7 +17,18 @@ import { UnreadableRecordError } from '../../record/store.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { seal } from '../../redis/sealed.ts'
 import { overdueEnd, untrustedEnds } from './end-words.ts'
-import { changeEnd, earlierNow, type KeyEnd, type KeyEndMessage, messageIdOf, placeOf, readEnd, readEnds, type Told } from './ends.ts'
+import {
+  changeEnd,
+  earlierNow,
+  type KeyEnd,
+  type KeyEndMessage,
+  messageIdOf,
+  placeOf,
+  readEnd,
+  readEnds,
+  shownAs,
+  type Told,
+} from './ends.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */
 const listEveryMs = 30 * 60_000
@@ -214,14 +225,9 @@ async function endUnderWay({ store, catalog, signatures }: App, keyId: string): 
     const isBelieved = request.state !== 'waiting' && ['genuine', 'unknown-key'].includes(signatures.verifyRecord(request))
     const opened = isBelieved ? catalog.openIfFit(request) : undefined
     const next = opened?.change.endOf?.(opened.input, opened.facts)
-    return typeof next === 'object' ? (next.endsAt ?? 0) : 0
+    return typeof next === 'object' && typeof next.endsAt === 'number' ? next.endsAt : 0
   })
   return Math.max(0, ...ends)
-}
-
-/** After a rotation with overlap two keys have one name. */
-function shownAs(key: KeyEnd, listed: ApiKey[]): KeyEnd {
-  return { ...key, lastSlice: listed.find(({ id }) => id === key.keyId)?.tokenLastSlice }
 }
 
 async function tellOverdue(app: App, ends: KeyEnd[], now: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import type { ApiKey } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { parseKeyName, writeKeyName } from '../../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../../domain/change.ts'
@@ -115,6 +116,22 @@ export async function createKey(
 /** Which keys end by themselves, by their ids. */
 export async function knownEnds(app: App): Promise<Map<string, KeyEnd>> {
   return app.config.signsWithApiKey ? new Map() : (await readEnds(app)).ends
+}
+
+/** As people should see them: a rotation that is done counts at once, although the account has the old name of its key for some time. */
+export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
+  if (app.config.signsWithApiKey) return new Map()
+  const { ends, pending } = await readEnds(app)
+  const requests = await app.store.findMany(pending.flatMap(({ once }) => once ?? []))
+  const isDone = (id: string | undefined) => requests.some((request) => request.id === id && request.state === 'done')
+  for (const { once, replaces, ...end } of pending)
+    if (isDone(once) && ends.get(end.keyId)?.since === replaces?.since) ends.set(end.keyId, end)
+  return ends
+}
+
+/** After a rotation with overlap two keys have one name. */
+export function shownAs(key: KeyEnd, listed: ApiKey[]): KeyEnd {
+  return { ...key, lastSlice: listed.find(({ id }) => id === key.keyId)?.tokenLastSlice }
 }
 
 /** Gives a key the later end that was approved, if it has the end that was approved with it, or its record was lost. Returns whether it has it now. */

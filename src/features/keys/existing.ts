@@ -29,6 +29,7 @@ export const requestNew = 'Request a new key.'
 const keyId = z.string()
 const name = z.string()
 const ms = z.number().optional()
+const inUseMs = 7 * 24 * 3_600_000
 
 export const sharedFindings = {
   'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
@@ -65,6 +66,8 @@ export const sharedFindings = {
       const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
       return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
     },
+    // Somebody may still need a key that was used lately.
+    { isNote: ({ usedAgoMs = inUseMs }) => usedAgoMs >= inUseMs },
   ),
   namesakes: namesakes(apiKeys),
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isOwnKey } from '../../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../../account/objects.ts'
 import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../../domain/account.ts'
@@ -10,12 +10,13 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
-import { findTyped } from '../../kit/thing.ts'
+import { findTyped, type Thing } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
-import { endFields, endFindings, enteredEnd, filledEnd, requireEndable, splitEnd, typedEnd } from './end-fields.ts'
-import { KeyEnd, knownEnds, readEnd, recordLaterEnd } from './ends.ts'
+import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
+import { keyInForm } from './end-words.ts'
+import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from './ends.ts'
 
 /** `endsAt`: the new end, in ms since 1970. */
 const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
@@ -25,6 +26,7 @@ type Extension = z.infer<typeof Extension>
 const Facts = Extension.extend({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
+  lastSlice: z.string().optional(),
   known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
 })
 type Facts = z.infer<typeof Facts>
@@ -56,6 +58,20 @@ export const extensionFindings = findings({
 })
 type Found = z.infer<typeof extensionFindings.schema>
 
+/** With the end of each. */
+const endingKeys: Thing<ApiKey & { end?: number | undefined }> = {
+  ...apiKeys,
+  list: async (app) => {
+    const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
+    return { ...list, items: list.items.map((key) => ({ ...key, end: ends.get(key.id)?.end })) }
+  },
+  candidate: ({ end, ...key }) => {
+    const known = apiKeys.candidate(key)
+    return { ...known, text: keyInForm({ label: known.text, lastSlice: key.tokenLastSlice, end }) }
+  },
+  whyLeftOut: (app, key) => apiKeys.whyLeftOut?.(app, key) ?? (key.end === undefined ? "It doesn't end by itself." : undefined),
+}
+
 export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | 'date'>({
   kind: 'key.extend',
   // The end of a key is a promise to those who approved it.
@@ -67,17 +83,18 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     title: 'Extend an API key',
     about: 'keyId',
     hasEnds: true,
+    takesNoStart: true,
     fields: {
-      keyId: pick(apiKeys, { label: 'API key', hint: 'One that ends by itself. Its token stays the same.' }),
+      keyId: pick(endingKeys, { label: 'API key', hint: 'One that ends by itself. Its token stays the same.' }),
       ...endFields({ isExtension: true }),
     },
-    input: async ({ keyId, ends, date }, { origin }, app) => ({
-      keyId,
-      endsAt: (await enteredEnd(app, { ends, date }, origin.userId)) ?? 0,
-    }),
-    filled: ({ keyId, endsAt }, { known }) => ({
+    input: async ({ keyId, ...entered }, { origin }, app) => {
+      const from = (await knownEnds(app)).get(keyId)?.end
+      return { keyId, endsAt: await readEnd(app, enteredEnd(entered) ?? '', origin.userId, from) }
+    },
+    filled: ({ keyId, endsAt }, { known, lastSlice }) => ({
       ...filledEnd(endsAt),
-      keyId: preset({ text: known?.label ?? keyId, value: keyId, description: keyId }),
+      keyId: preset({ text: known ? keyInForm({ ...known, lastSlice }) : keyId, value: keyId, description: keyId }),
     }),
   },
   command: {
@@ -85,20 +102,22 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     group: 'Keys',
     usage: '[<key> <time>]',
     summary: 'Request a later end for an API key',
-    details: mrkdwn`The key by name or id, and how long it works from now. Only for keys that end by themselves. Its token stays the same.`,
+    details: mrkdwn`The key by name or id, and how much longer it works. Only for keys that end by themselves. Its token stays the same.`,
     examples: ['ci-deploy 30d'],
     isComplete: (args) => splitEnd(args, { bare: true }).end !== undefined,
   },
   read: async (app, { args: words, slashCommand }) => {
     const { args, end } = splitEnd(words, { bare: true })
     const typed = args.join(' ')
-    const [found, endsAt = 0] = await Promise.all([findTyped(app, apiKeys, typed), typedEnd(app, 'key.extend', end, slashCommand.origin)])
+    const [found, ends] = await Promise.all([findTyped(app, apiKeys, typed), knownEnds(app)])
+    const later = found.map(({ id }) => readEnd(app, end ?? '', slashCommand.origin.userId, ends.get(id)?.end))
+    const endsAt = new Map(await Promise.all(later.map(async (at, index) => [found[index]?.id, await at] as const)))
     const ask = mrkdwn`Which one should be extended?`
     return {
       thing: apiKeys,
       typed,
       found,
-      inputOf: (keyId) => ({ keyId, endsAt }),
+      inputOf: (keyId) => ({ keyId, endsAt: endsAt.get(keyId) ?? 0 }),
       ask,
       byId: `keys extend <id> ${isElapsed(end ?? '') ? 'for' : 'until'} ${end}`,
     }
@@ -111,6 +130,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
   return {
     kind: 'key.extend',
     label: 'extending an API key',
+    takesNoStart: true,
     offeredAtEnd: 'Extend…',
     input: Extension,
     facts: Facts,
@@ -125,7 +145,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     subject: ({ known, keyId }) => known?.label ?? keyId,
     describe: (facts) => ({
       title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
-      facts: accessFacts(facts),
+      facts: [{ label: 'Token ends in', value: facts.lastSlice ?? 'unknown' }, ...accessFacts(facts)],
       ids: [{ label: 'API key', value: facts.keyId }],
       underway: 'being extended',
     }),
@@ -162,8 +182,8 @@ async function preflight(
     if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
-    const { readOnly, allowedIps } = key
-    const facts = { keyId, endsAt, readOnly, allowedIps, known: { label, requester, request, createdAt: known.createdAt, end } }
+    const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
+    const facts = { keyId, endsAt, readOnly, allowedIps, lastSlice, known: { label, requester, request, createdAt: known.createdAt, end } }
     return { facts, unchecked: [], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
@@ -176,7 +196,7 @@ async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts,
   if (!key) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
   const isRenamed = known && parseKeyName(key.name)?.end === endsAt
   if (isRenamed && (await recordLaterEnd(app, { ...known, keyId }, endsAt))) return { is: 'done' }
-  const { end = 0 } = (await readEnd(app, keyId)) ?? {}
+  const { end = 0 } = (await readRecord(app, keyId)) ?? {}
   if (end >= endsAt) return { is: 'done' }
   if (isRenamed) return { is: 'failed', cause: { code: 'end-changed', before: known.end, end } satisfies Found }
   return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }

@@ -1,18 +1,21 @@
 import type { Ability } from '../../kit/ability.ts'
+import { readBriefly } from '../../kit/thing.ts'
 import { wholeSection } from '../../slack/blocks.ts'
 import { sendKeyEnd } from './end-messages.ts'
 import { ownKeyWords } from './end-words.ts'
 import { tendKeyEnds } from './end-work.ts'
-import { readEnds } from './ends.ts'
+import { readEnds, shownAs, shownEnds } from './ends.ts'
 
 /** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
 export const keyEnds: Ability = {
   senders: { 'key-end': sendKeyEnd },
   repeated: () => [{ name: 'key-ends', everyMs: 30_000, run: tendKeyEnds }],
   async home(app, viewer) {
-    const { ends } = await readEnds(app)
+    const ends = await shownEnds(app)
     const own = [...ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end)
-    return { title: 'Your keys that end', entries: own.map((key) => wholeSection(ownKeyWords(key))), rest: 'keys' }
+    const list = own.length === 0 ? undefined : await readBriefly(app.lists.apiKeys())
+    const entries = own.map((key) => wholeSection(ownKeyWords(shownAs(key, list?.items ?? []))))
+    return { title: 'Your keys that end', entries, rest: 'keys' }
   },
   /** Those that it is deleting because they have ended. */
   async ownChanges(app, found) {

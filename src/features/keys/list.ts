@@ -5,11 +5,12 @@ import { labelOf, requesterOfKey } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
-import { listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
+import { historiesOf, listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
 import { filteredListing, type Listing } from '../../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
-import { knownEnds } from './ends.ts'
+import { keyInForm } from './end-words.ts'
+import { shownEnds } from './ends.ts'
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {
@@ -76,12 +77,13 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
   })
 }
 
-function apiKeyDetails(key: ApiKey, reading: Reading): Details {
+function apiKeyDetails(key: ApiKey, reading: Reading, history: Mrkdwn[]): Details {
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
-    name: nameOf(key),
-    ...(isOwnKey(key, reading) && { isFixed: true, notes: [own] }),
+    name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
+    ...(isOwnKey(key, reading) && { isFixed: true }),
+    notes: [...(isOwnKey(key, reading) ? [own] : []), ...history],
   }
 }
 
@@ -100,7 +102,7 @@ async function readBeside(app: App, { items }: List<ApiKey>): Promise<Reading> {
   const requesters = [...new Set(items.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
-  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await knownEnds(app), left, open: [await openRequestColumn(app)] }
+  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await shownEnds(app), left, open: [await openRequestColumn(app)] }
 }
 
 function nameOf({ id, name }: ApiKey): string {
@@ -143,7 +145,8 @@ export const listApiKeys = listFeature({
     read: async (app, id) => {
       const keys = await app.lists.apiKeys()
       const key = findInList(keys, (one) => one.id === id)
-      return key && apiKeyDetails(key, await readBeside(app, keys))
+      const [beside, [history = []]] = await Promise.all([readBeside(app, keys), historiesOf(app, [{ kind: 'api-key', id }])])
+      return key && apiKeyDetails(key, { ...beside, open: [] }, history)
     },
   },
 })

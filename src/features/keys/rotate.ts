@@ -116,7 +116,7 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
   findings: rotationFindings,
   form: {
     callbackId: 'rotate-api-key',
-    startsOnClick: true,
+    takesNoStart: true,
     title: 'Rotate an API key',
     about: 'keyId',
     fields: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { freshSeenMs, isBgp, projectName, type SeenAssignment } from '../../domain/account.ts'
-import { Finding, type Item, type Left, type Preflight, type Words } from '../../domain/change.ts'
+import { Finding, type Item, type Preflight, type Words } from '../../domain/change.ts'
 import { CheckFailed } from '../../domain/errors.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { linked, moment, type Phrase, person, phrase, someNames } from '../../domain/text.ts'
@@ -21,7 +21,7 @@ export const evacuationFindings = findings({
     { server, bgp: z.array(z.string()) },
     ({ server, bgp }) => {
       const left = bgpLeft(bgp, server)
-      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left.words}` : []}`
+      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left}` : []}`
     },
     { next: '' },
   ),
@@ -35,7 +35,7 @@ export const evacuationFindings = findings({
   'addresses-cannot-move': finding(
     { target: server, moves: z.number(), causes },
     ({ target, moves, causes }) => {
-      const others = moves > 0 ? ' To move the others, leave the target out.' : ''
+      const others = moves > 0 ? ' To move the others, choose them in the form.' : ''
       return phrase`Not requested: ${causes.length} of ${moves + causes.length} addresses can't move to ${target}. ${whys(causes)}${[others]}`
     },
     { field: 'elasticIpIds' },
@@ -95,11 +95,10 @@ function isHarmless({ code }: Finding): boolean {
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */
-export function bgpLeft(bgp: string[] = [], server: string): Left | undefined {
+export function bgpLeft(bgp: string[] = [], server: string): Phrase | undefined {
   if (bgp.length === 0) return undefined
-  const [brief, it, sessions] =
-    bgp.length === 1 ? ['1 BGP address not', 'it', 'its session'] : [`${bgp.length} BGP addresses not`, 'them', 'their sessions']
-  return { brief, words: phrase`Not moved: ${someNames(bgp, 10)} (BGP). If ${server} announces ${[it]}, close ${[sessions]}.` }
+  const [it, sessions] = bgp.length === 1 ? ['it', 'its session'] : ['them', 'their sessions']
+  return phrase`Not moved: ${someNames(bgp, 10)} (BGP). If ${server} announces ${[it]}, close ${[sessions]}.`
 }
 
 /** Joins the reasons, each a sentence that names its address, and then the other addresses for which it holds. */

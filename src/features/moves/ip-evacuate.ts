@@ -3,7 +3,7 @@ import type { ElasticIp, Server } from '../../account/objects.ts'
 import { listNow, nothingIfAbsent, readOrRefuse, requireUncut } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { freshSeenMs, placeFact } from '../../domain/account.ts'
-import type { Change, Description, Finding, Preflight, PreflightOptions } from '../../domain/change.ts'
+import type { Change, Description, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
 import type { List } from '../../domain/list.ts'
 import { resourcesOf, scheduleOf } from '../../domain/request.ts'
@@ -232,7 +232,7 @@ async function preflight(
 }
 
 /** Finds the addresses that other open requests have, each with why it is left out. */
-async function readLocks(app: App, addresses: ElasticIp[]): Promise<Map<string, Finding>> {
+async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[]) {
   const { resource } = moveChange(app)
   const lockOf = new Map(addresses.map((each) => [resource({ elasticIpId: each.id, serverId: '' }), each]))
   const [first = '', ...others] = lockOf.keys()
@@ -241,7 +241,7 @@ async function readLocks(app: App, addresses: ElasticIp[]): Promise<Map<string, 
     const title = phraseText(withoutOwner(app.catalog.titleOf(holder, { isShort: true })))
     const link = app.slack.identity.linkTo(holder)
     const why = { code: 'locked', title, link, by: holder.origin.userId, start: scheduleOf(holder)?.until }
-    return resourcesOf(holder).flatMap((each): [string, Finding][] => {
+    return resourcesOf(holder).flatMap((each): [string, typeof why & { address: string }][] => {
       const { id, address = '' } = lockOf.get(each) ?? {}
       return id === undefined ? [] : [[id, { ...why, address }]]
     })
@@ -301,7 +301,8 @@ async function readAddresses(
 interface OfferedAddresses extends Pick<List<unknown>, 'old'> {
   serverId: string
   serverName: string
-  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; isTicked: boolean }[]
+  /** `openRequest`: the title of the one that has it. */
+  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; openRequest?: string | undefined; isTicked: boolean }[]
   cannotMove: LeftOut[]
   bgp: string[]
 }
@@ -309,7 +310,7 @@ interface OfferedAddresses extends Pick<List<unknown>, 'old'> {
 interface Wanted {
   serverId: string
   targetId?: string | undefined
-  /** The addresses that were ticked before. Absent: all that were seen recently are ticked. */
+  /** The addresses that were ticked before. Absent: all that were seen recently, and that no open request has, are ticked. */
   ticked?: string[]
   only?: string[]
 }
@@ -326,11 +327,17 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
   const asked = { serverId, targetId: targetId ?? '', elasticIpIds: ticked }
   const { from, checked, bgp } = checkAddresses(asked, { ...reads, source, target }, 'request')
   const wanted = only ? checked.filter(({ elasticIpId }) => only.includes(elasticIpId)) : checked
-  const offered = wanted.flatMap((each) => {
-    if (!each.move) return []
-    const { seenAgoMs = 0 } = each.move.facts
-    const isTicked = ticked?.includes(each.elasticIpId) ?? seenAgoMs <= freshSeenMs
-    return [{ elasticIpId: each.elasticIpId, address: each.address, seenAgoMs: seenAgoMs || undefined, isTicked }]
+  // Without Redis, the request itself says what is locked.
+  const locks = await readLocks(
+    app,
+    wanted.map(({ elasticIpId: id, address }) => ({ id, address })),
+  ).catch(() => undefined)
+  const offered = wanted.flatMap(({ elasticIpId, address, move }) => {
+    if (!move) return []
+    const { seenAgoMs } = move.facts
+    const openRequest = locks?.get(elasticIpId)?.title
+    const isTicked = ticked?.includes(elasticIpId) ?? ((seenAgoMs ?? 0) <= freshSeenMs && openRequest === undefined)
+    return [{ elasticIpId, address, seenAgoMs, openRequest, isTicked }]
   })
   const cannotMove = wanted.flatMap((each) => (each.finding ? [each] : []))
   return { serverId, serverName: from.name, offered, cannotMove, bgp, old: reads.old }
@@ -365,10 +372,11 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
   const heading = offered.length > 0 ? mrkdwn`*Left out:*` : mrkdwn`*Nothing to move:*`
   const notes = [
     ...oldNotes({ old }).flatMap((note) => context([note])),
+    ...seenNote(offered.flatMap(({ seenAgoMs = Number.POSITIVE_INFINITY }) => (seenAgoMs <= freshSeenMs ? [seenAgoMs] : []))),
     ...(left > 0 ? context([mrkdwn`One request moves up to ${mostEvacuated} addresses. Move the other ${left} with another one.`]) : []),
     ...(offered.length + cannotMove.length === 0 ? wholeSection(none) : []),
     ...(cannotMove.length > 0 ? wholeSection(joinMrkdwn([heading, ...cannotMove.map(whyLeftOut)], '\n')) : []),
-    ...(stays ? wholeSection(phraseWords(stays.words)) : []),
+    ...(stays ? wholeSection(phraseWords(stays)) : []),
   ]
   return [
     ...groups.map((group, index) => addressGroup(group, id(index), index, groups.length > 1)),
@@ -376,10 +384,17 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
   ]
 }
 
+/** One line for all. `ages`: how long ago Lockkeeper saw those here that the account shows on no server. */
+function seenNote(ages: number[]): KnownBlock[] {
+  if (ages.length === 0) return []
+  const ago = [...new Set([Math.min(...ages), Math.max(...ages)].map(formatDuration))].join(' to ')
+  return context([mrkdwn`The account shows no server for these. Seen here ${ago} ago.`])
+}
+
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
-  const options = group.map(({ elasticIpId, address, seenAgoMs }) => {
-    const description = seenAgoMs === undefined ? undefined : `No server shown. Seen here ${formatDuration(seenAgoMs)} ago.`
-    return option({ text: address, value: elasticIpId, description })
+  const options = group.map(({ elasticIpId, address, seenAgoMs = 0, openRequest }) => {
+    const longAgo = seenAgoMs > freshSeenMs ? `Seen here ${formatDuration(seenAgoMs)} ago` : undefined
+    return option({ text: address, value: elasticIpId, description: openRequest ? `Open request: ${openRequest}` : longAgo })
   })
   const ticked = options.filter((_, at) => group[at]?.isTicked)
   return input({

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { App } from '../../app.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
@@ -56,6 +57,7 @@ export const moveElasticIp = changeFeature({
       serverId: { called: 'server', member: 'server', description: 'The server to move it to, by its hostname or id' },
     },
     find: findNamed,
+    inOrder: (names) => (isAddress(names[1]) && !isAddress(names[0]) ? names.toReversed() : names),
     machines: {
       tool: 'propose_move',
       title: 'Propose to move an Elastic IP',
@@ -65,6 +67,8 @@ export const moveElasticIp = changeFeature({
   item: { of: 'elastic-ip', label: 'Move…' },
   offer: { of: 'elastic-ip', label: 'Move…' },
 })
+
+const isAddress = (typed = '') => isIP(typed.replace(/\/\d+$/, '')) !== 0 || elasticIps.isId?.(typed)
 
 /** `named`: as they were typed. */
 export async function findNamed(app: App, named: MoveInput, signal: AbortSignal): Promise<Named<MoveInput>> {

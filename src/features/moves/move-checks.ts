@@ -30,7 +30,7 @@ export const moveFindings = findings({
   'elastic-ip-unread': finding("whether Elastic IP {elasticIpId} exists and is active (the account API didn't answer)"),
   'server-unread': finding("whether server {serverId} exists (the account API didn't answer)"),
   'status-not-shown': finding("whether {address} is active (the account API doesn't show its status)"),
-  'server-not-shown': finding("{address} is unassigned, or its server isn't active."),
+  'server-not-shown': finding("{address} is unassigned, or its server isn't active.", { isNote: () => true }),
   // The account shows none, or two with one slug and different ids.
   'project-not-compared': finding('whether {server} is in the same project (not shown)'),
   'site-not-compared': finding('whether {server} is in the same site (not shown)'),

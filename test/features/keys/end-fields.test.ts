@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { endsProblem } from '../../../src/domain/policy.ts'
-import { endFields, enteredEnd, splitEnd, typedEnd } from '../../../src/features/keys/end-fields.ts'
+import { endFields, enteredEnd, readEnd, readNewEnd, splitEnd, usualEnd } from '../../../src/features/keys/end-fields.ts'
 import { writeMetadata } from '../../../src/slack/payloads.ts'
 import { fakeApp } from '../../fake-app.ts'
 import { judging } from '../../given/access.ts'
@@ -15,10 +15,15 @@ const app = (defaultMs?: number) =>
     {
       store: { now: async () => now },
       directory: { zone: async () => 'Europe/Lisbon' },
+      config: { signsWithApiKey: false },
     },
     judging({ rules: [ruleFor({ changes: ['any.kind'], ends: { required: true, defaultMs } })] }),
   )
-const entered = (ends: string, date = '') => enteredEnd(app(), { ends, date }, origin.userId)
+const read = (typed: string) => readNewEnd(app(), typed, origin.userId)
+const entered = async (ends: string, date = '') => {
+  const end = enteredEnd({ ends, date })
+  return end === undefined ? undefined : read(end)
+}
 const at = (time: string) => Date.parse(time)
 
 test.each(['never', '30d'])('a date beside %s is asked back', async (ends) => {
@@ -40,18 +45,24 @@ test('a time after a label is the end, and a label may contain for', () => {
   expect(split('ci-deploy 30d')).toEqual({ args: ['ci-deploy', '30d'] })
 })
 
-test('an end is a number of days, a date to its end in the zone of the person, a time, or never', async () => {
-  expect(await entered('30d')).toBe(now + 30 * day)
+test('an end is so long after the creation, a date to its end in the zone of the person, a time, or never', async () => {
+  expect(await entered('30d')).toEqual({ afterMs: 30 * day })
   expect(await entered('date', '2026-12-24')).toBe(at('2026-12-24T23:59Z'))
   expect(await entered('date', '2027-06-24 18:00')).toBe(at('2027-06-24T17:00Z'))
-  expect(await entered('date', 'in 45 days')).toBe(now + 45 * day)
+  expect(await entered('date', 'in 45 days')).toEqual({ afterMs: 45 * day })
   expect(await entered('never')).toBeUndefined()
-  expect(await typedEnd(app(), 'any.kind', '1m', origin)).toBe(now + 60_000)
-  expect(await typedEnd(app(), 'any.kind', '2026-12-24', origin)).toBe(at('2026-12-24T23:59Z'))
-  expect([await typedEnd(app(30 * day), 'any.kind', undefined, origin), await typedEnd(app(), 'any.kind', undefined, origin)]).toEqual([
-    now + 30 * day,
+  expect([await read('1m'), await read('2026-12-24')]).toEqual([{ afterMs: 60_000 }, at('2026-12-24T23:59Z')])
+  expect([usualEnd(app(30 * day), 'any.kind', origin.channelId), usualEnd(app(), 'any.kind', origin.channelId)]).toEqual([
+    { afterMs: 30 * day },
     undefined,
   ])
+})
+
+test('a later end counts from the present one, and a date is a date', async () => {
+  const later = (typed: string) => readEnd(app(), typed, origin.userId, at('2026-12-01T10:00Z'))
+  expect([await later('30d'), await later('in 2 days'), await later('2026-12-24')]).toEqual(
+    ['2026-12-31T10:00Z', '2026-12-03T10:00Z', '2026-12-24T23:59Z'].map(at),
+  )
 })
 
 test.each([
@@ -66,7 +77,11 @@ test.each([
 
 describe('the form', () => {
   /** The options, with the chosen one in brackets. */
-  const shown = (ends?: { required: boolean; longestMs?: number; defaultMs?: number }, before?: string, isExtension = false) => {
+  const shown = (
+    ends?: { required: boolean; longestMs?: number; defaultMs?: number; noEnds?: boolean },
+    before?: string,
+    isExtension = false,
+  ) => {
     const { element } = endFields({ isExtension }).ends
     const made = element('a', before, writeMetadata({ origin, ends })) as unknown as {
       options: { value: string }[]
@@ -76,18 +91,22 @@ describe('the form', () => {
   }
 
   test('offers what the rule allows, with its usual end', () => {
-    expect(shown()).toBe('1d 7d 30d 90d date [never]')
-    expect(shown({ required: true })).toBe('[1d] 7d 30d 90d date')
+    expect(shown()).toBe('1d 7d [30d] 90d date never')
+    expect(shown({ required: false, noEnds: true })).toBe('1d 7d 30d 90d date [never]')
+    expect(shown({ required: true })).toBe('1d 7d [30d] 90d date')
+    expect(shown({ required: true, longestMs: 8 * day })).toBe('1d [7d] date')
     expect(shown({ required: true, longestMs: 30 * day, defaultMs: 14 * day })).toBe('1d 7d [14d] 30d date')
     expect(shown({ required: true, longestMs: hour })).toBe('[date]')
     expect(shown({ required: false, defaultMs: 30 * day })).toBe('1d 7d [30d] 90d date never')
     expect(shown(undefined, '7d')).toBe('1d [7d] 30d 90d date never')
+    expect(shown(undefined, 'never')).toBe('1d 7d 30d 90d date [never]')
     expect(shown(undefined, undefined, true)).toBe('1d 7d [30d] 90d date')
   })
 })
 
 test('a rule judges the end by the time of the request', () => {
-  const judge = (ends: Parameters<typeof endsProblem>[0]['ends'], endsAt?: number) => endsProblem({ ends }, { endsAt }, now)
+  const judge = (ends: Parameters<typeof endsProblem>[0]['ends'], endsAt?: number | { afterMs: number }) =>
+    endsProblem({ ends }, { endsAt }, now)
   expect([judge(undefined), judge({ required: false, defaultMs: day }), judge({ required: true })]).toEqual([
     undefined,
     undefined,
@@ -99,6 +118,7 @@ test('a rule judges the end by the time of the request', () => {
     'end-too-late',
     undefined,
   ])
+  expect([judge(longest, { afterMs: 30 * day }), judge(longest, { afterMs: 31 * day })]).toEqual([undefined, 'end-too-late'])
 })
 
 test('an end that the account did not show is refused by a rule about ends, and by no other', () => {

@@ -8,7 +8,7 @@ import { readableBlocks } from '../../messages/readable.ts'
 function lookedUp(more: Partial<ElasticIp>): string {
   const thing = elasticIpThing(elasticIpFor(more), undefined)
   const offers = [{ of: 'elastic-ip' as const, kind: 'ip.move', label: 'Move…', actionId: 'move-this' }]
-  const view = lookedUpView('{}', [{ thing, requests: [], offers }], 0, { isIncomplete: false, old: undefined })
+  const view = lookedUpView('{}', [{ thing, history: [], offers }], 0, { isIncomplete: false, old: undefined })
   return readableBlocks(view.blocks as KnownBlock[])
 }
 

@@ -10,6 +10,7 @@ import type { Submission } from '../../../src/slack/interactions.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import { assignedServerFor, elasticIpFor, serverFor } from '../../domain/account-objects.ts'
 import { fakeApp } from '../../fake-app.ts'
+import { requestFor } from '../../given/request.ts'
 import { seenOnWeb1 } from '../../given/seen.ts'
 import { readableBlocks } from '../../messages/readable.ts'
 import { wholeList } from '../../whole-list.ts'
@@ -27,9 +28,11 @@ interface World {
   copy?: ElasticIp[]
   /** Keeps the list from being read. */
   unread?: Error
+  /** The address that an open request has. */
+  locked?: string
 }
 
-function appWith(all: ElasticIp[], { seen = [], copy = all, unread }: World = {}) {
+function appWith(all: ElasticIp[], { seen = [], copy = all, unread, locked }: World = {}) {
   const reads: string[] = []
   const get = async <T extends { id: string }>(kind: string, items: T[], id: string): Promise<T> => {
     reads.push(`${kind} ${id}`)
@@ -52,6 +55,11 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread }: World = {}
     },
     lists: { elasticIps: async () => wholeList(copy), isShort: () => false },
     assignments: { find: async (fits) => seen.filter(fits) },
+    ...(locked && {
+      store: { othersFor: async () => [requestFor({ resource: `elastic_ip:${locked}` })] },
+      catalog: { titleOf: () => ['Move ', { name: '203.0.113.1' }, ': web-1 → web-9'] },
+      slack: { identity: { linkTo: () => undefined } },
+    }),
   })
   return { app, reads }
 }
@@ -94,16 +102,28 @@ describe('the form of an evacuation', () => {
       dead(1, 2, 10),
       { seen: [seenOnWeb1(10, 61 * minutes), seenOnWeb1(1, 12 * minutes), seenOnWeb1(2, 60 * minutes)] },
       [
-        '[x] 203.0.113.1 No server shown. Seen here 12 min ago.',
-        '[x] 203.0.113.2 No server shown. Seen here 1 h ago.',
-        '[ ] 203.0.113.10 No server shown. Seen here 1 h 1 min ago.',
+        '[x] 203.0.113.1',
+        '[x] 203.0.113.2',
+        '[ ] 203.0.113.10 Seen here 1 h 1 min ago',
+        '(The account shows no server for these. Seen here 12 min to 1 h ago.)',
       ],
     ],
     [
       'nothing that was seen there and is on another server or gone by now',
       [ip(1, noServer), ip(2, elsewhere)],
       { seen: [1, 2, 3].map((index) => seenOnWeb1(index, 60)) },
-      ['[x] 203.0.113.1 No server shown. Seen here 0 s ago.', '*Left out:*', "•  203.0.113.3 isn't on the account."],
+      [
+        '[x] 203.0.113.1',
+        '(The account shows no server for these. Seen here 0 s ago.)',
+        '*Left out:*',
+        "•  203.0.113.3 isn't on the account.",
+      ],
+    ],
+    [
+      'what an open request has, unticked',
+      [ip(1), ip(2)],
+      { locked: 'eip_1' },
+      ['[ ] 203.0.113.1 Open request: Move 203.0.113.1: web-1 → web-9', '[x] 203.0.113.2'],
     ],
     ['what the person ticked before', [ip(1), ip(2)], { ticked: ['eip_2'] }, ['[ ] 203.0.113.1', '[x] 203.0.113.2']],
     [
