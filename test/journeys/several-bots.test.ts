@@ -28,7 +28,7 @@ const actsOf = async ({ records }: Side) => (await records.audit()).map(({ act }
 
 async function expectPending({ world, command }: Side): Promise<void> {
   await world.ben.command(`${command} pending`, { channel: ops })
-  await untilShown(world.slack, people.ben, /^\*?1 request needs[\s\S]*Move 203\.0\.113\.10/)
+  await untilShown(world.slack, people.ben, /^\*?1 request needs[\s\S]*Move `203\.0\.113\.10`/)
 }
 
 test.each<[string, [string, WorldOptions], [string, WorldOptions]]>([
