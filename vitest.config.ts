@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { waits } from './test/waits.ts'
 
 /**
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, the
@@ -53,15 +54,14 @@ export default defineConfig(({ mode }) => ({
     exclude: mode in suites ? [] : [...long, model, deletions, image],
     globalSetup: 'test/sandbox/set-up-for-tests.ts',
     snapshotSerializers: ['test/no-break-spaces.ts'],
-    // Only a test that hangs takes so long, also on a machine that does other work.
-    testTimeout: mode === 'faults' ? 240_000 : 60_000,
-    hookTimeout: mode === 'faults' ? 240_000 : 60_000,
-    // A busy machine makes tests slow, and never red.
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: mode === 'faults' ? waits.longTest : waits.test,
+    hookTimeout: mode === 'faults' ? waits.longTest : waits.test,
+    expect: { poll: { timeout: waits.poll } },
     // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
     retry: mode in suites ? 0 : 1,
-    // Most tests wait for a clock, or for something to go wrong long enough, most of the time. Those of faults run processes of their own.
-    maxWorkers: mode === 'faults' ? 5 : 8,
+    reporters: ['default', './test/retried-tests.ts'],
+    // Most tests wait most of the time: for a clock, for a process, or for something to go wrong long enough.
+    maxWorkers: 5,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     // Node removes the types itself, as it does for the bot. It costs less than a second transformation.

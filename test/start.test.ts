@@ -85,7 +85,7 @@ describe('a start', () => {
     child.kill('SIGTERM')
 
     expect(await exited).toBe(0)
-  }, 40_000)
+  })
 
   test('by `npm start` ends with npm: a SIGTERM to npm leaves no node behind', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-npm-'))

@@ -12,6 +12,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 interface Job {
   'timeout-minutes'?: number
+  if?: string
   needs?: string | string[]
   environment?: string
   permissions?: Record<string, string>
@@ -125,4 +126,12 @@ test('CI tests each supported Node with each database on each architecture, with
   expect(order).toEqual(order.toSorted((a, b) => a - b))
   expect(order).not.toContain(-1)
   expect(jobs['clean-clone']?.steps.at(-1)?.run).toBe('.ci/run')
+})
+
+test('every pull request runs the long tests, and names what passed only at a second try', () => {
+  const { on, jobs } = parse(textOf('ci.yml')) as { on: object; jobs: Record<string, Job> }
+  const running = Object.values(jobs).filter(({ steps }) => steps.some(({ run }) => run === 'npm run test:faults'))
+  expect(on).toHaveProperty('pull_request')
+  expect(running.map((job) => job.if)).toEqual([undefined])
+  expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('--reporter=./test/retried-tests.ts')
 })

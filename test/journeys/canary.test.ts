@@ -41,9 +41,7 @@ test('a key that somebody else creates on a watched account is reported to the o
     body: JSON.stringify({ data: { type: 'api_keys', attributes: { name: 'by-hand' } } }),
   })
   expect(made.status).toBe(201)
-  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('API key by-hand was created outside Lockkeeper')), {
-    timeoutMs: 60_000,
-  })
+  await slack.until(() => slack.messages(general).find(({ text }) => text.includes('API key by-hand was created outside Lockkeeper')))
 })
 
 test('a key that Slack does not show, and one whose creation gets no usable answer', async () => {

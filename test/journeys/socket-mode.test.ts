@@ -57,4 +57,4 @@ test('the bot reconnects when Slack refreshes the connection', async () => {
   await world.ada.command('/infra help', { channel: ops })
 
   await untilShown(world.slack, people.ada, /What you can do/)
-}, 30_000)
+})

@@ -172,7 +172,7 @@ export async function startSlack(options: SlackOptions = {}) {
       const home = views.homeOf(userId)
       return home && views.toSlack(home)
     },
-    /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: 50 s. */
+    /** Resolves with the first truthy value. Checks again after every change; a throw means "not yet". Default timeout: that of `waits`. */
     until: <T>(predicate: () => T, how?: { timeoutMs?: number; what?: string }) => until(state, describe, predicate, how),
 
     journal: journal as readonly JournalEntry[],

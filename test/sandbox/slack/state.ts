@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { waits } from '../../waits.ts'
 import { type Json, stringOf } from './json.ts'
 import type { Notification } from './message-store.ts'
 import type { Fault, FaultPlan } from './slack.ts'
@@ -166,7 +167,7 @@ export function until<T>(
   { subscribe }: Pick<State, 'subscribe'>,
   describe: () => string,
   predicate: () => T,
-  { timeoutMs = 50_000, what = 'the condition' } = {},
+  { timeoutMs = waits.until, what = 'the condition' } = {},
 ): Promise<NonNullable<T>> {
   const { promise, resolve, reject } = Promise.withResolvers<NonNullable<T>>()
   let lastError: unknown
