@@ -15,6 +15,7 @@ import { mention, mrkdwn } from '../../src/slack/text.ts'
 import { fakeApp } from '../fake-app.ts'
 import { judging, type People } from '../given/access.ts'
 import { ruleFor } from '../given/request.ts'
+import { recordedPayloads } from './recorded-payloads.ts'
 
 const ada = { id: 'U0ADA00001', team_id: 'T0NIMBUS01' }
 const team = { id: 'T0NIMBUS01' }
@@ -84,6 +85,7 @@ const deliveries: Record<string, { body: object; at: string; where: Partial<Orig
   'an option load': { body: suggestion('pick'), at: 'options pick', where: origin },
   'an unknown option load': { body: suggestion('toString'), at: 'options toString', where: origin },
   'an opened Home tab': { body: home('home'), at: 'home', where: { teamId: team.id, channelId: '', userId: ada.id } },
+  ...Object.fromEntries(recordedPayloads.map(({ name, ...recorded }) => [`${name}, as an SDK of Slack records it`, recorded])),
 }
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, getLevel: () => 'info', setName() {} } as unknown as Logger

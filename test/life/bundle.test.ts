@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AccountApi } from '../../src/account/client.ts'
 import type { ElasticIp } from '../../src/account/objects.ts'
@@ -277,14 +278,40 @@ describe('the children of a request', () => {
     expect(await checkAuthority(app, other, await app.store.now(), { freezes: [] })).toEqual({ code: 'record-changed' })
   })
 
-  test('are written at most five at a time, by all processes together', async () => {
-    const { ids, account, carryOn, statesOf } = await startBegun(14, { writeMs: 20 })
+  test('of more than five are each written once, at most five at a time, by two processes that end at any step and lose answers', async () => {
+    const anyRun = fc.record({
+      count: fc.integer({ min: 6, max: 16 }),
+      /** After how many steps each process ends. The next one carries on. */
+      ends: fc.tuple(fc.nat(40), fc.nat(40)),
+      lost: fc.uniqueArray(fc.nat(15), { maxLength: 4 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(anyRun, async ({ count, ends, lost }) => {
+        const { account, carryOn, look, statesOf, parent, store } = await startBegun(count, { writeMs: 5 })
+        account.after = async (id) => (lost.some((one) => id === `eip_${one}`) ? Promise.reject(noAnswer) : undefined)
+        const processes = ends.map((steps) => {
+          let left = steps
+          const take: typeof store.take = async (...step) => {
+            left -= 1
+            if (left < 0) throw new Error('the process ended')
+            return store.take(...step)
+          }
+          return carryOn({ store: { ...store, take } }).catch(() => {})
+        })
+        await Promise.all(processes)
+        for (let round = 0; round < 50 && Object.values(await statesOf()).includes('waiting'); round += 1)
+          await Promise.all([carryOn(), carryOn()])
+        await look()
+        await look(16 * 60_000)
 
-    for (let round = 0; round < 100 && Object.values(await statesOf()).includes('waiting'); round += 1)
-      await Promise.all([carryOn(), carryOn(), carryOn()])
-
-    expect(account.underway.most).toBeLessThanOrEqual(5)
-    expect(account.writes.toSorted()).toEqual(ids.toSorted())
+        expect(account.underway.most).toBeLessThanOrEqual(5)
+        expect(account.writes).toHaveLength(new Set(account.writes).size)
+        const done = Object.entries(await statesOf()).flatMap(([id, state]) => (state === 'done' ? [id] : []))
+        expect(done.toSorted()).toEqual(account.writes.toSorted())
+        expect((await parent()).state).toBe(done.length === count ? 'done' : 'failed')
+      }),
+      { numRuns: Number(process.env.BUNDLE_RUNS ?? 3) },
+    )
   })
 
   test('are all sent in one pass, also if the answer to one was lost, which may still be under way', async () => {

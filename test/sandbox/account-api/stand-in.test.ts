@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { createAccountApi } from '../../../src/account/client.ts'
 import { ApiError } from '../../../src/domain/errors.ts'
 import { Secret } from '../../../src/domain/signing.ts'
@@ -80,4 +82,64 @@ test('the limits refuse the 61st read and the 21st write of a key, with when the
   expect(account.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
   expect(account.journal.filter(({ refused }) => refused).map(({ method }) => method)).toEqual(['GET', 'PATCH', 'PATCH'])
   expect((await send(account, 'GET', '/baselines', other.token.reveal())).status).toBe(200)
+})
+
+const documented: Record<string, Record<string, string>> = parse(readFileSync(new URL('./documented.yml', import.meta.url), 'utf8'))
+
+/** Names the members of a kind that are not documented, or have another type. `asked`: the extra members that were asked for. */
+function undocumented(kind: string, value: unknown, asked: string[] = [], at = ''): string[] {
+  const types = documented[kind] ?? {}
+  if (at !== '') {
+    const [type = '', extra] = (types[at] ?? 'nothing').split(' ').toReversed()
+    const is = value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
+    if ((extra && !asked.includes(at)) || (is === 'null' ? !type.endsWith('?') : is !== type.replace('?', ''))) return [`${kind}: ${at} ${is}`]
+    // What is keyed by settings or currencies has no documented members.
+    if (!Object.keys(types).some((name) => name.startsWith(`${at}.`))) return []
+  }
+  return [value].flat().flatMap((one) =>
+    Object.entries(one ?? {}).flatMap(([name, inner]) => undocumented(kind, inner, asked, at === '' ? name : `${at}.${name}`)),
+  )
+}
+
+test('what the account answers has only documented members, with their types, and extra ones only for those who ask for them', async () => {
+  const { url, key, world } = await start({ limits: { writes: 6 } })
+  const { elasticIp, target } = world.movable()
+  const [machine] = world.data.virtualMachines
+  const [, second] = world.data.apiKeys
+  async function answers(request: string, attributes?: object, asked: string[] = []) {
+    const [method = '', path = ''] = request.split(' ')
+    const [, kind = ''] = /(elastic_ips|virtual_machines|api_keys)/.exec(path) ?? []
+    const body = attributes && { body: JSON.stringify({ data: { type: kind, attributes } }) }
+    const answer = await fetch(`${url}${path}`, { method, headers: { authorization: key, 'content-type': 'application/json' }, ...body })
+    const { data, errors } = (await answer.json()) as { data: object; errors?: unknown }
+    if (errors) return undocumented('errors', errors)
+    const items = [data].flat() as { type: string; attributes: object }[]
+    expect(items.map(Object.keys)).toEqual(items.map(() => ['id', 'type', 'attributes']))
+    return items.flatMap(({ type, attributes }) => undocumented(type, attributes, asked))
+  }
+
+  const found = [
+    ...(await answers('GET /elastic_ips?page[size]=100')),
+    ...(await answers(`PATCH /elastic_ips/${elasticIp.id}`, { server_id: target.id })),
+    ...(await answers(`GET /elastic_ips/${elasticIp.id}`)),
+    ...(await answers('GET /servers?page[size]=100')),
+    ...(await answers('GET /virtual_machines?page[size]=100')),
+    ...(await answers(`GET /virtual_machines/${machine?.id}?extra_fields[virtual_machines]=pending_restart`, undefined, ['pending_restart'])),
+    ...(await answers(`PATCH /virtual_machines/${machine?.id}`, { name: 'search-9' })),
+    ...(await answers('GET /plans/virtual_machines')),
+    ...(await answers('GET /baselines')),
+    ...(await answers('GET /auth/api_keys')),
+    ...(await answers('POST /auth/api_keys', { name: 'new' }, ['token'])),
+    ...(await answers(`PUT /auth/api_keys/${second?.id}`, { name: 'new' }, ['token'])),
+    ...(await answers('GET /elastic_ips/eip_nowhere')),
+    ...(await answers(`PATCH /elastic_ips/${elasticIp.id}`, {})),
+    ...(await answers(`PATCH /elastic_ips/${elasticIp.id}`, { server_id: target.id })),
+    ...(await answers(`PATCH /elastic_ips/${elasticIp.id}`, { server_id: target.id })),
+  ]
+  expect(found).toEqual([])
+  expect(undocumented('virtual_machines', { pending_restart: true, hostname: 'x' })).toEqual([
+    'virtual_machines: pending_restart boolean',
+    'virtual_machines: hostname string',
+  ])
+  expect(undocumented('servers', { label: null })).toEqual(['servers: label null'])
 })

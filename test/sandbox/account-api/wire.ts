@@ -50,7 +50,7 @@ export function elasticIpOnWire(data: Data, state: ElasticIpState, { status, ser
     id: state.provisioning ? null : state.id,
     type: 'elastic_ips',
     attributes: {
-      address: state.provisioning ? null : state.address,
+      address: state.provisioning ? undefined : state.address,
       family: state.family,
       prefix_length: state.prefixLength,
       mode: state.mode,
@@ -72,7 +72,7 @@ export function serverOnWire(data: Data, state: ServerState) {
     type: 'servers',
     attributes: {
       hostname: state.hostname,
-      label: state.label,
+      label: state.label ?? undefined,
       primary_ipv4: state.primaryIpv4,
       status: state.status,
       locked: state.locked,

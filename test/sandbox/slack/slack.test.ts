@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { expectDocument, membersOf } from '../../messages/documents.ts'
-import type { Json } from './json.ts'
+import { recordedPayloads } from '../../bolt/recorded-payloads.ts'
+import { isObject, type Json } from './json.ts'
+import { unlikeSdk } from './sdk-types.ts'
 import {
   actions,
   ada,
@@ -84,7 +86,34 @@ async function startWithCard() {
   return { ...scripted, card, asAda, asBen: scripted.slack.as(ben), command, open }
 }
 
-test('what the bot receives is as in the documentation of Slack, member by member', async () => {
+/** Content is the bot's own, and `unlikeSdk` follows messages. */
+const notFollowed = /(^|\.)(blocks|values|message)$/
+
+/** The types that the members of payloads have, by where they are: at the top by kind, and below in whatever payload. */
+function shapeOf(payloads: Json[]): Map<string, Set<string>> {
+  const shape = new Map<string, Set<string>>()
+  const add = (at: string, value: unknown) => {
+    shape.set(at, (shape.get(at) ?? new Set()).add(value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value))
+  }
+  const follow = (at: string, value: unknown) => {
+    if (notFollowed.test(at)) return
+    for (const one of [value].flat()) {
+      for (const [name, inner] of Object.entries(isObject(one) ? one : {})) {
+        add(`${at}.${name}`, inner)
+        follow(`${at}.${name}`, inner)
+      }
+    }
+  }
+  for (const payload of payloads) {
+    for (const [name, value] of Object.entries(payload)) {
+      add(`${payload.type ?? 'command'}: ${name}`, value)
+      follow(name, value)
+    }
+  }
+  return shape
+}
+
+test('what the bot receives has only members that the SDKs of Slack record, with their types', async () => {
   const { bot, client, asAda, asBen, card, open } = await startWithCard()
   const web2 = { text: plain('web-2 (Madrid)'), value: 'sv_22mUQSvUfeqdv' }
   bot.answer(({ type }) => (type === 'block_suggestion' ? { body: { options: [web2] } } : {}))
@@ -98,22 +127,55 @@ test('what the bot receives is as in the documentation of Slack, member by membe
   await expect(asAda.fill(undefined, { Server: 'db' })).rejects.toThrow('"Server" offers no "db"; there is: web-2 (Madrid).')
   await asAda.fill(undefined, { Server: web2.value })
   await asAda.submit()
+  await asAda.globalShortcut('use')
+  await asAda.messageShortcut(card, 'use')
   await asAda.openHome()
   await client.views.publish({ user_id: ada, view: { type: 'home', blocks: [{ type: 'header', text: plain('Lockkeeper') }] } })
   await asAda.openHome()
 
   expect(tooShort).toMatchObject({ outcome: 'not-sent', options: [] })
   expect(refused).toMatchObject({ outcome: 'not-sent', errors: { Server: 'Please complete this required field.' } })
-  const before: Json = {}
-  const payloads = bot.received.map(({ headers, payload: { view, ...others } }, index): [string, string] => {
-    const inView = Object.entries(view ?? {}).map(([name, value]) => [`view.${name}`, value])
-    const members = { ...others, ...Object.fromEntries(inView) }
-    const lines = [`${headers['content-type']}: ${Object.keys(members).join(', ')}`, ...membersOf(members, before)]
-    Object.assign(before, members)
-    const text = lines.join('\n').replaceAll(/(response|trigger_id: '\d+\.\d+)[/.][\w-]{24,}/g, '$1 …')
-    return [`${index + 1}. ${others.type ?? others.command}`, text.replaceAll(/127\.0\.0\.1:\d+/g, 'slack')]
-  })
-  await expectDocument('payloads.md', 'What the stand-in Slack sends: the members, and those that are not as in a payload before', payloads)
+  const sent = bot.received.map(({ payload }) => payload)
+  expect(sent[0]?.text).toBe(
+    '<@U0BEN00001|ben> <#C0OPS00001|ops> <!subteam^S0ONCALL01|@oncall> <!here> <https://example.com> <http://web.example.com|web.example.com> a&amp;b &lt;c&gt;',
+  )
+  const kinds = recordedPayloads.map(({ body }) => body.type ?? 'command')
+  expect(new Set(sent.map(({ type = 'command' }) => type))).toEqual(new Set(kinds))
+  const recorded = shapeOf(recordedPayloads.map(({ body }) => body))
+  const unlike = [...shapeOf(sent)].filter(([at, types]) => [...types].some((type) => !recorded.get(at)?.has(type) && !(type === 'null' && recorded.has(at))))
+  // Forms of commands have no booleans.
+  expect(unlike).toEqual([['command: is_enterprise_install', new Set(['string'])]])
+})
+
+test('what the Web API answers has only members that the SDK knows, with their types', async () => {
+  const { slack, client, command } = await startWithCard()
+  const posted = await client.chat.postMessage(hello)
+  const ts = String(posted.ts)
+  await client.chat.update({ ...hello, ts, text: 'Hello again' })
+  await client.chat.postMessage({ ...hello, thread_ts: ts, reply_broadcast: true })
+  await client.chat.postEphemeral({ ...hello, user: ada })
+  await client.conversations.info({ channel: ops })
+  await client.conversations.members({ channel: ops })
+  await client.conversations.history({ channel: ops })
+  await client.conversations.replies({ channel: ops, ts })
+  await client.chat.delete({ channel: ops, ts })
+  await client.users.info({ user: ada })
+  await client.users.list({})
+  await client.usergroups.list()
+  await client.usergroups.users.list({ usergroup: slack.workspace.userGroups[0]?.id ?? '' })
+  const { view } = await client.views.open({ trigger_id: String((await command()).trigger_id), view: modal('One') })
+  await client.views.update({ view_id: view?.id ?? '', view: modal('Two') })
+  await client.views.publish({ user_id: ada, view: { type: 'home', blocks: [] } })
+  await client.auth.test()
+  await client.api.test()
+  await quietClient(slack, slack.appToken).apps.connections.open({})
+
+  const described = ['web-api.ts', 'web-api-messages.ts'].flatMap((file) => [
+    ...readFileSync(new URL(file, import.meta.url), 'utf8').matchAll(/^ {4}'([\w.]+)': \{/gm),
+  ])
+  expect(new Set(slack.journal.map(({ method }) => method))).toEqual(new Set(described.map(([, method]) => method)))
+  expect(slack.journal.filter(({ result }) => !result.ok)).toEqual([])
+  expect(slack.journal.flatMap(({ method, result }) => unlikeSdk(method, result))).toEqual([])
 })
 
 test('a response URL works five times in half an hour, and a trigger once within three seconds', async () => {
