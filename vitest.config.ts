@@ -4,10 +4,10 @@ import { waits } from './test/waits.ts'
 
 /**
  * What takes long, because processes, Redis and connections are killed over and over, the bot is attacked, programs are installed, the
- * commands of the docs are run, every feature is deleted and the rest compiled, everybody tries everything, or newcomers are followed over
- * the sandbox's page: `npm run test:faults`.
+ * commands of the docs are run, every feature is deleted and the rest compiled, everybody tries everything, benchmarks run, or the sandbox is
+ * used as newcomers do: `npm run test:faults`.
  */
-const long = ['test/*.long.test.ts', 'test/{faults,attacks,bench,deploy,docs,features,journeys,page}/**/*.long.test.ts']
+const long = ['test/*.long.test.ts', 'test/{faults,attacks,bench,deploy,docs,features,journeys,page,sandbox}/**/*.long.test.ts']
 
 /** Random clicks, compared with a model. */
 const model = 'test/model/**/*.test.ts'
@@ -31,7 +31,8 @@ const suites: Record<string, string[]> = {
 const longest = /test\/(faults|start\.|page|journeys|attacks|model|bench)/
 
 /** Each takes a minute or more. One that begins last runs alone. */
-const first = /test\/(docs\/commands|deploy\/setup|sandbox\/breakages|bench\/bench|journeys\/(gate|freeze|clicks)|attacks\/machines)\./
+const first =
+  /test\/(docs\/commands|deploy\/setup|sandbox\/(breakages|sandbox)|start|page\/page|bench\/bench|journeys\/(gate|freeze|clicks)|attacks\/machines)\./
 
 const rank = ({ moduleId }: TestSpecification) => (first.test(moduleId) ? 2 : Number(longest.test(moduleId)))
 

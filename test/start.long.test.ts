@@ -1,9 +1,15 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ops, people, untilShown } from './journeys/world.ts'
+import { systemEnvironment } from './sandbox/programs.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
+import { endsWithUs } from './sandbox/watchdog.ts'
 import { environment, startProcess } from './start-process.ts'
 
 describe('a start', () => {
@@ -108,5 +114,33 @@ describe('a start', () => {
     await expect.poll(allowed.output).toContain('Lockkeeper is ready')
     expect(allowed.output()).toMatch(/"level":"warn".*maxmemory-policy allkeys-lru/)
     expect(allowed.output()).toMatch(/"level":"warn".*appendonly no/)
+  })
+
+  test('by `npm start` ends with npm: a SIGTERM to npm leaves no node behind', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-npm-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    // A link to each, because a developer may have a .env beside them.
+    for (const name of ['package.json', 'node_modules', 'scripts', 'src'])
+      await symlink(join(import.meta.dirname, '..', name), join(folder, name))
+    const { env } = await environment()
+    const npm = endsWithUs(spawn('npm', ['start'], { cwd: folder, env: { ...systemEnvironment(), ...env }, detached: true }))
+    onTestFinished(() => void group('SIGKILL'))
+    /** Sends a signal to npm and all that it has started. Undefined if they get it. */
+    function group(signal: NodeJS.Signals | 0): string | undefined {
+      try {
+        process.kill(-(npm.pid ?? 0), signal)
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code
+      }
+    }
+    let output = ''
+    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (data) => (output += data))
+    const page = () => fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}/healthz`).then(({ status }) => status)
+    await expect.poll(() => output, { timeout: 50_000 }).toContain('Lockkeeper is ready')
+    expect(await page()).toBe(200)
+
+    npm.kill('SIGTERM')
+
+    await expect.poll(() => group(0), { timeout: 15_000 }).toBe('ESRCH')
   })
 })

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { botProgram, botPrograms } from './sandbox/bot-process.ts'
-import { systemEnvironment } from './sandbox/programs.ts'
 import { endsWithUs } from './sandbox/watchdog.ts'
 import { environment, startProcess } from './start-process.ts'
 
@@ -86,33 +85,4 @@ describe('a start', () => {
 
     expect(await exited).toBe(0)
   })
-
-  test('by `npm start` ends with npm: a SIGTERM to npm leaves no node behind', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-npm-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    // A link to each, because a developer may have a .env beside them.
-    for (const name of ['package.json', 'node_modules', 'scripts', 'src'])
-      await symlink(join(import.meta.dirname, '..', name), join(folder, name))
-    // As in production, and not the bundle of the other tests. Nobody else would read what it writes into the compile cache.
-    const { env } = await environment({ NODE_DISABLE_COMPILE_CACHE: '1' })
-    const npm = endsWithUs(spawn('npm', ['start'], { cwd: folder, env: { ...systemEnvironment(), ...env }, detached: true }))
-    onTestFinished(() => void group('SIGKILL'))
-    /** Sends a signal to npm and all that it has started. Undefined if they get it. */
-    function group(signal: NodeJS.Signals | 0): string | undefined {
-      try {
-        process.kill(-(npm.pid ?? 0), signal)
-      } catch (error) {
-        return (error as NodeJS.ErrnoException).code
-      }
-    }
-    let output = ''
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (data) => (output += data))
-    const page = () => fetch(`http://127.0.0.1:${/"opsPort":(\d+)/.exec(output)?.[1]}/healthz`).then(({ status }) => status)
-    await expect.poll(() => output, { timeout: 50_000 }).toContain('Lockkeeper is ready')
-    expect(await page()).toBe(200)
-
-    npm.kill('SIGTERM')
-
-    await expect.poll(() => group(0), { timeout: 15_000 }).toBe('ESRCH')
-  }, 80_000)
 })

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { botProgram } from '../sandbox/bot-process.ts'
 import type { Acknowledged, Load } from './clients.ts'
 import {
   botEnvironment,
@@ -12,6 +11,7 @@ import {
   interleave,
   judged,
   median,
+  programOf,
   ratio,
   signingSecret,
   startProgram,
@@ -46,7 +46,7 @@ export function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
   const shortRounds = quick ? rounds : 3 * rounds
   return withRedis(async (redis) => {
     const admin = new Redis(redis.url)
-    const outside = await startProgram(botProgram('servers'), 'port')
+    const outside = await startProgram(programOf('servers'), 'port')
     const outsideUrl = `http://127.0.0.1:${JSON.parse(outside.line).port}`
     const generator = forkClient('load')
     const running = Object.fromEntries(await Promise.all(variants.map(async (variant) => [variant, await start(variant)])))
@@ -54,7 +54,7 @@ export function benchAcknowledge({ quick, rounds }: Effort): Promise<string> {
     function start(variant: Variant) {
       const [name, ...args] = programs[variant]
       const env = botEnvironment({ outsideUrl, redisUrl: redis.url, prefix: `bench-${variants.indexOf(variant)}` })
-      return startProgram(botProgram(name), variant === bot ? 'slackPort' : 'port', { args, env })
+      return startProgram(programOf(name), variant === bot ? 'slackPort' : 'port', { args, env })
     }
 
     async function measure(variant: Variant): Promise<Figures> {

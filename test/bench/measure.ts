@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { botProgram } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
 import { findRedisServer, type Redis as StartedRedis, startRedis } from '../sandbox/redis/start-redis.ts'
 import { endsWithUs } from '../sandbox/watchdog.ts'
@@ -121,7 +121,10 @@ export async function startProgram(file: string, ready: string, { args = [], nod
   throw new Error(`${child.spawnargs.join(' ')} ended`)
 }
 
-export const forkClient = (...args: string[]) => fork(botProgram('clients'), args, { execArgv: [] })
+/** Returns the file of a program of the benchmarks. */
+export const programOf = (name: string) => join(import.meta.dirname, `${name}.ts`)
+
+export const forkClient = (...args: string[]) => fork(programOf('clients'), args, { execArgv: [] })
 
 export async function withRedis<T>(run: (redis: StartedRedis) => Promise<T>): Promise<T> {
   // The Redis process does not keep this process alive.

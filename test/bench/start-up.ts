@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { botProgram, fillCompileCache } from '../sandbox/bot-process.ts'
+import { fillCompileCache } from '../sandbox/bot-process.ts'
 import {
   botEnvironment,
   type Effort,
@@ -12,6 +12,7 @@ import {
   interleave,
   judged,
   median,
+  programOf,
   ratio,
   residentMb,
   startProgram,
@@ -34,7 +35,7 @@ export function benchStartUp({ quick, rounds }: Effort): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-start-up-'))
     const [main, caches] = [join(root, 'src/main.ts'), join(folder, 'cache')]
     const compiled = await compileBot(join(folder, 'compiled'))
-    const outside = await startProgram(botProgram('servers'), 'port')
+    const outside = await startProgram(programOf('servers'), 'port')
     const outsideUrl = `http://127.0.0.1:${JSON.parse(outside.line).port}`
     const env = { ...botEnvironment({ outsideUrl, redisUrl: redis.url, prefix: 'bench' }), ...malloc }
 

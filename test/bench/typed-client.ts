@@ -1,6 +1,5 @@
-import { botProgram } from '../sandbox/bot-process.ts'
 import type { ReadsDone, ReadsWanted } from './clients.ts'
-import { type Effort, exchange, fixed, forkClient, interleave, judged, median, ratio, startProgram, table } from './measure.ts'
+import { type Effort, exchange, fixed, forkClient, interleave, judged, median, programOf, ratio, startProgram, table } from './measure.ts'
 
 const variants = ['bare', 'typed'] as const
 const lists = [
@@ -13,7 +12,7 @@ const lists = [
  * such lists before and does nothing else. Processes differ in speed with the same code, so there are twice as many rounds as elsewhere.
  */
 export async function benchTypedClient({ quick, rounds }: Effort): Promise<string> {
-  const answers = await startProgram(botProgram('servers'), 'port', { args: ['account-api'] })
+  const answers = await startProgram(programOf('servers'), 'port', { args: ['account-api'] })
   const { port, page, plans } = JSON.parse(answers.line)
   const rows: string[][] = []
   for (const { kind, name, items, most } of lists) {

@@ -1,10 +1,53 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { stripVTControlCharacters } from 'node:util'
+import { parseEnv, stripVTControlCharacters } from 'node:util'
+import { afterAll, beforeAll, beforeEach, inject, onTestFinished } from 'vitest'
+import { checkAll } from '../../scripts/setup/checks.ts'
+import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botProgram } from '../sandbox/bot-process.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
+import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
 import { endChild, endsWithUs, temporaryFolder } from '../sandbox/watchdog.ts'
+
+export let slack: Slack
+export let accountApi: AccountApi
+/** Where the test runs the set-up. */
+export let folder = ''
+
+/** Starts the stand-ins of a file, and gives each of its tests a folder. */
+export function setStage(): void {
+  beforeAll(async () => {
+    slack = await startSlack()
+    accountApi = await startAccountApi()
+  })
+  afterAll(async () => {
+    await Promise.all([slack.close(), accountApi.close()])
+  })
+  beforeEach(async () => {
+    const made = await temporaryFolder('setup')
+    folder = made.folder
+    onTestFinished(made.remove)
+  })
+}
+
+/** Where the stand-ins are, and not what is asked. */
+export const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: basename(folder), OPS_PORT: '0' })
+
+export const answers = () => ({
+  SLACK_BOT_TOKEN: slack.botToken,
+  SLACK_APP_TOKEN: slack.appToken,
+  INFRA_API_URL: accountApi.url,
+  INFRA_API_KEY: accountApi.key,
+  REDIS_URL: inject('redisUrl'),
+  APPROVERS: 'S0ONCALL01',
+  OPS_CHANNEL: 'C0OPS00001',
+})
+
+export const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+export const posts = () => slack.calls('chat.postMessage').length
 
 const program = botProgram('setup')
 
@@ -13,21 +56,24 @@ export const keys = { enter: '\r', ctrlC: '\x03', tab: '\t', escape: '\x1b', up:
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 interface SetupOptions {
-  folder: string
+  /** Default: that of the test. */
+  directory?: string
   env?: Record<string, string>
   args?: string[]
-  /** Runs it as a job of an interactive shell, below a process that waits for it, as npm does. */
-  inShell?: boolean
 }
 
-const environment = ({ folder, env }: SetupOptions) => ({ ...systemEnvironment(), HOME: folder, TERM: 'xterm-256color', ...env })
+const environment = (env: SetupOptions['env']) => ({ ...systemEnvironment(), HOME: folder, TERM: 'xterm-256color', ...env })
 
-/** Runs the set-up in a pseudo-terminal of 80 columns, which `script` of util-linux and of macOS opens. */
-export function openTerminal({ args = [], inShell = false, ...options }: SetupOptions) {
-  const setup = [process.execPath, program, ...args].map(quoted).join(' ')
+/**
+ * Runs the set-up on the stage, in a pseudo-terminal of 80 columns, which `script` of util-linux and of macOS opens. `inShell`: as a job of an
+ * interactive shell, below a process that waits for it, as npm does.
+ */
+export function openTerminal(env: Record<string, string> = {}, { inShell = false } = {}) {
+  const setup = [process.execPath, program].map(quoted).join(' ')
   const command = `stty cols 80 rows 40; exec ${inShell ? 'bash --norc -i' : setup}`
   const ofScript = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qefc', command, '/dev/null']
-  const child = endsWithUs(spawn('script', ofScript, { cwd: options.folder, env: environment(options), stdio: ['pipe', 'pipe', 'pipe'] }))
+  const child = endsWithUs(spawn('script', ofScript, { cwd: folder, env: environment({ ...stage(), ...env }), stdio: ['pipe', 'pipe', 'pipe'] }))
+  onTestFinished(() => endChild(child, 'SIGKILL'))
   if (inShell) child.stdin.write(`sh -c ${quoted(`${setup}; exit $?`)}\r`)
   let raw = ''
   let seen = 0
@@ -38,15 +84,17 @@ export function openTerminal({ args = [], inShell = false, ...options }: SetupOp
   /** Waits for words that were not waited for before. The guide and the breaks of lines do not count. */
   async function says(words: string): Promise<void> {
     const deadline = Date.now() + 40_000
-    for (;;) {
-      const text = output().replace(/\s*\n[│└\s]*/g, ' ')
-      const at = text.indexOf(words, seen)
-      if (at >= 0) {
-        seen = at + words.length
-        return
+    for (let read = -1; ; await wait(20)) {
+      // The screen is drawn many times a second, and most of it was read before.
+      if (raw.length !== read) {
+        const at = output().replace(/\s*\n[│└\s]*/g, ' ').indexOf(words, seen)
+        if (at >= 0) {
+          seen = at + words.length
+          return
+        }
       }
+      read = raw.length
       if (Date.now() > deadline || child.exitCode !== null) throw new Error(`The set-up did not say "${words}":\n${output().slice(-3_000)}`)
-      await wait(20)
     }
   }
 
@@ -68,14 +116,13 @@ export function openTerminal({ args = [], inShell = false, ...options }: SetupOp
       child.stdin.write(text)
     },
     ended: async () => (await closed)[0],
-    close: () => endChild(child, 'SIGKILL'),
   }
 }
 
 /** Runs the set-up without a terminal. */
-export async function runSetup({ args = [], ...options }: SetupOptions) {
+export async function runSetup({ args = [], directory = folder, env }: SetupOptions = {}) {
   const child = endsWithUs(
-    spawn(process.execPath, [program, ...args], { cwd: options.folder, env: environment(options), stdio: ['ignore', 'pipe', 'pipe'] }),
+    spawn(process.execPath, [program, ...args], { cwd: directory, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] }),
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
@@ -83,4 +130,8 @@ export async function runSetup({ args = [], ...options }: SetupOptions) {
   return { code, output: stripVTControlCharacters(output) }
 }
 
-export const newFolder = () => temporaryFolder('setup')
+/** What `--check` finds wrong with these values. */
+export async function wrongNow(values: Record<string, string>): Promise<string> {
+  const found = await checkAll(values)
+  return found.flatMap(({ is, what, text }) => (is === 'wrong' ? `${what}: ${text}` : [])).join('\n')
+}

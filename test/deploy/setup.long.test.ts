@@ -1,57 +1,31 @@
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { basename, delimiter, join } from 'node:path'
-import { parseEnv } from 'node:util'
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest'
+import { delimiter, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { freePort } from '../sandbox/programs.ts'
-import { findRedisServer } from '../sandbox/redis/start-redis.ts'
-import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
-import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
+import { findRedisServer, startRedis } from '../sandbox/redis/start-redis.ts'
+import {
+  accountApi,
+  answers,
+  folder,
+  keys,
+  openTerminal,
+  posts,
+  runSetup,
+  setStage,
+  slack,
+  stage,
+  written,
+  wrongNow,
+} from './setup-terminal.ts'
 
 const { enter, tab, up, ctrlC, ctrlD, ctrlZ } = keys
 
-let slack: Slack
-let accountApi: AccountApi
-let folder = ''
-
-beforeAll(async () => {
-  slack = await startSlack()
-  accountApi = await startAccountApi()
-})
-
-afterAll(async () => {
-  await Promise.all([slack.close(), accountApi.close()])
-})
-
-beforeEach(async () => {
-  const made = await newFolder()
-  folder = made.folder
-  onTestFinished(made.remove)
-})
-
-const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: basename(folder), OPS_PORT: '0' })
-
-const answers = () => ({
-  SLACK_BOT_TOKEN: slack.botToken,
-  SLACK_APP_TOKEN: slack.appToken,
-  INFRA_API_URL: accountApi.url,
-  INFRA_API_KEY: accountApi.key,
-  REDIS_URL: inject('redisUrl'),
-  APPROVERS: 'S0ONCALL01',
-  OPS_CHANNEL: 'C0OPS00001',
-})
-
-const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
-const posts = () => slack.calls('chat.postMessage').length
-
-function open(env: Record<string, string> = {}, options: { inShell?: boolean } = {}) {
-  const terminal = openTerminal({ folder, env: { ...stage(), ...env }, ...options })
-  onTestFinished(terminal.close)
-  return terminal
-}
+setStage()
 
 /** The questions in their order, each with the keys that answer it. */
 const questions = (): [question: string, ...answer: string[]][] => [
@@ -67,9 +41,124 @@ const questions = (): [question: string, ...answer: string[]][] => [
   ['Link or id of that channel', `C0OPS00001${enter}`],
 ]
 
+test('the set-up asks for everything, says what is wrong with each answer and asks again, writes .env, and ends with the bot running', async () => {
+  const volatile = await startRedis()
+  onTestFinished(volatile.stop)
+  const client = new Redis(volatile.url)
+  await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  client.disconnect()
+  slack.workspace.userGroups.push({ id: 'S0EMPTY001', handle: 'empty', name: 'Empty', members: [] })
+  onTestFinished(() => void slack.workspace.userGroups.pop())
+  const readOnly = accountApi.world.data.apiKeys.find((key) => key.readOnly)?.token ?? ''
+  const terminal = openTerminal()
+  const tries = async (...wrong: [typed: string, says: string][]) => {
+    for (const [typed, says] of wrong) {
+      terminal.type(`${typed}${enter}`)
+      await terminal.says(says)
+    }
+  }
+
+  await terminal.answer('How does Slack reach Lockkeeper?', enter)
+  await terminal.says('https://api.slack.com/apps?new_app=1&manifest_json=')
+  await terminal.says('Bot User OAuth Token')
+  terminal.type(keys.escape)
+  await wait(300)
+  await tries(
+    ['', 'Type an answer'],
+    ['xapp-of-an-app', 'which begins with xoxb-'],
+    ['xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
+  )
+  terminal.type(`${slack.botToken}${enter}`)
+  await terminal.says('@lockkeeper in the workspace')
+  await terminal.says('App-level token')
+  await tries([slack.botToken, 'which begins with xapp-'], ['xapp-of-another', "Slack doesn't open Socket Mode (invalid_auth)"])
+  terminal.type(`${slack.appToken}${enter}`)
+  await terminal.says('Address of the account API')
+  await tries(['http://account.example.com', 'must be the base address'])
+  terminal.type('\x15')
+  await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
+  terminal.type(`\x15${accountApi.url}/v2${enter}`)
+  await terminal.says('Key with full access')
+  await tries(['of-another-account', 'Rejected (401). Create a key'])
+  terminal.type(`export INFRA_API_KEY="${accountApi.key}"${enter}`)
+  await terminal.says('Returned an error (404)')
+  await terminal.answer('Address of the account API', `\x15${accountApi.url}${enter}`)
+  await terminal.says('Key with full access')
+  await tries([readOnly, "is read-only, so Lockkeeper can't make changes. Create a key"])
+  terminal.type(enter)
+  await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
+  await terminal.answer('Which Redis stores the requests?', `${up}${enter}`)
+  await terminal.says('Address of Redis')
+  await tries(
+    ['127.0.0.1:6379', 'must be redis:// or rediss:// with a host'],
+    ['redis://127.0.0.1:9', 'ECONNREFUSED'],
+    [volatile.url.replace(volatile.password, 'another'), 'WRONGPASS'],
+    [volatile.url, "Set maxmemory-policy noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes."],
+  )
+  terminal.type(`${inject('redisUrl')}${enter}`)
+  await terminal.says('Who may approve? Tab selects.')
+  await tries(['', 'Please select'])
+  terminal.type('empty')
+  await terminal.says('(1 match)')
+  terminal.type(tab)
+  await terminal.later(enter)
+  await terminal.says('S0EMPTY001 is empty or disabled')
+  await terminal.answer('Who may approve?', tab)
+  await terminal.says('◻ @empty')
+  terminal.type('oncall')
+  await terminal.says('(1 match)')
+  terminal.type(tab)
+  await terminal.says('◼ @oncall')
+  terminal.type(enter)
+  await terminal.says('Approvers: @oncall')
+  await terminal.answer('Write a policy.yml', enter)
+  await terminal.says('Link or id of that channel')
+  await tries(['#ops', 'must be a channel id'])
+  terminal.type('\x15')
+  await tries(['C0GENERAL1', "Lockkeeper isn't in C0GENERAL1"])
+  const before = posts()
+  terminal.type(`\x15https://nimbus-works.slack.com/archives/C0OPS00001${enter}`)
+  await terminal.says('Wrote .env')
+  expect(posts()).toBe(before + 1)
+  await terminal.answer('Start Lockkeeper now?', enter)
+  await terminal.says('Starting…')
+  await terminal.says('Type /infra doctor in #ops')
+
+  await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
+  await slack.until(() => slack.ephemerals('U0ADA00001').some(({ text }) => text.includes('No check failed')))
+  terminal.type(ctrlC)
+  expect(await terminal.ended()).toBe(0)
+
+  expect(written()).toMatchObject({ ...answers(), ...stage(), STATE_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder)).toEqual(['.env'])
+  expect(terminal.output()).not.toMatch(/IMPORTANT!|ALLOW_VOLATILE_REDIS/)
+  const secrets = [
+    slack.botToken,
+    slack.appToken,
+    accountApi.key,
+    readOnly,
+    inject('redisUrl'),
+    volatile.password,
+    'of-another',
+    written().STATE_KEY,
+  ]
+  expect(secrets.filter((secret) => terminal.raw().includes(secret ?? ''))).toEqual([])
+
+  // The bot has signed what is in Redis with a key that only its .env had.
+  rmSync(join(folder, '.env'))
+  const lost = { ...stage(), ...answers() }
+  expect(await runSetup({ env: lost })).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
+  })
+  expect(await wrongNow(lost)).toContain('signs with a key that this process does not have')
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('the set-up writes nothing if it is interrupted, at whatever question', async () => {
   for (const count of questions().keys()) {
-    const terminal = open()
+    const terminal = openTerminal()
     for (const [question, ...answer] of questions().slice(0, count)) {
       for (const [index, text] of answer.entries()) await (index === 0 ? terminal.answer(question, text) : terminal.later(text))
     }
@@ -87,10 +176,10 @@ test('the set-up ends at Ctrl-C during a check and at Ctrl-D, and Ctrl-Z leads t
   await once(silent, 'listening')
   const { INFRA_API_URL: _, ...others } = answers()
 
-  const checking = open(others)
+  const checking = openTerminal(others)
   await checking.answer('Address of the account API', `http://127.0.0.1:${(silent.address() as AddressInfo).port}${enter}`)
   await checking.answer('Validating', ctrlC)
-  const closed = open(others)
+  const closed = openTerminal(others)
   await closed.answer('Address of the account API', ctrlD)
   for (const terminal of [checking, closed]) {
     await terminal.says('Stopped. No settings were written.')
@@ -98,7 +187,7 @@ test('the set-up ends at Ctrl-C during a check and at Ctrl-D, and Ctrl-Z leads t
     expect(terminal.raw().lastIndexOf('\x1b[?25h')).toBeGreaterThan(terminal.raw().lastIndexOf('\x1b[?25l'))
   }
 
-  const shell = open(others, { inShell: true })
+  const shell = openTerminal(others, { inShell: true })
   await shell.answer('Address of the account API', ctrlZ)
   await shell.says('Stopped')
   shell.type(`echo back $((1 + 1)); fg${enter}`)
@@ -110,7 +199,7 @@ test('the set-up ends at Ctrl-C during a check and at Ctrl-D, and Ctrl-Z leads t
 })
 
 test('the set-up leads to a bot over HTTP, with the manifest for its address', async () => {
-  const terminal = open({
+  const terminal = openTerminal({
     INFRA_API_URL: accountApi.url,
     INFRA_API_KEY: accountApi.key,
     REDIS_URL: inject('redisUrl'),
@@ -152,7 +241,7 @@ test('the set-up starts the Redis of docker-compose.yml, with a password and a p
     if (existsSync(join(folder, 'redis.pid'))) process.kill(Number(readFileSync(join(folder, 'redis.pid'), 'utf8')), 'SIGKILL')
   })
 
-  const terminal = open({
+  const terminal = openTerminal({
     PATH: `${programs}${delimiter}${process.env.PATH}`,
     REDIS_PORT: String(port),
     ...{ SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken, OPS_CHANNEL: 'C0OPS00001' },
@@ -176,7 +265,7 @@ test('the set-up starts the Redis of docker-compose.yml, with a password and a p
 })
 
 test('the set-up asks only for what no variable answers, and for those that are wrong', async () => {
-  const terminal = open({ ...answers(), INFRA_API_KEY: 'of-another-account', POLICY_FILE: 'policy.yml' })
+  const terminal = openTerminal({ ...answers(), INFRA_API_KEY: 'of-another-account', POLICY_FILE: 'policy.yml' })
   await terminal.says('INFRA_API_KEY: Rejected (401)')
   await terminal.answer('Key with full access', `${accountApi.key}${enter}`)
   await terminal.says('Unset INFRA_API_KEY, APPROVERS in this shell: the shell overrides .env.')
@@ -186,7 +275,7 @@ test('the set-up asks only for what no variable answers, and for those that are 
   expect(written()).toMatchObject({ INFRA_API_KEY: accountApi.key, POLICY_FILE: 'policy.yml' })
   expect(written().APPROVERS ?? '').toBe('')
   expect(readFileSync(join(folder, 'policy.yml'), 'utf8')).toContain('approve: [S0ONCALL01]')
-  expect(await runSetup({ folder, args: ['--check'], env: {} })).toMatchObject({ code: 0 })
+  expect(await runSetup({ args: ['--check'], env: {} })).toMatchObject({ code: 0 })
 })
 
 test.each([
@@ -196,16 +285,16 @@ test.each([
   ['APPROVERS', 'U0DOV00001', "U0DOV00001 is a guest, so it can't approve"],
   ['APPROVERS', 'S0NOPE0001', 'APPROVERS names S0NOPE0001, and Slack has no user group with this id.'],
 ])('the set-up says what is wrong with %s, and writes nothing', async (name, value, says) => {
-  const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), [name]: value } })
+  const { code, output } = await runSetup({ env: { ...stage(), ...answers(), [name]: value } })
 
   expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(says) })
   expect(readdirSync(folder)).toEqual([])
 })
 
 test('the set-up leads from Socket Mode to HTTP, with another app, and keeps everything else', async () => {
-  expect(await runSetup({ folder, env: { ...stage(), ...answers(), ENVIRONMENT: 'staging' } })).toMatchObject({ code: 0 })
+  expect(await runSetup({ env: { ...stage(), ...answers(), ENVIRONMENT: 'staging' } })).toMatchObject({ code: 0 })
   const before = written()
-  const terminal = open()
+  const terminal = openTerminal()
   await terminal.answer('How does Slack reach Lockkeeper?', `${keys.down}${enter}`)
   await terminal.answer('Public address of Lockkeeper', `https://bot.example.org${enter}`)
   await terminal.answer('Bot User OAuth Token', enter)
@@ -230,13 +319,13 @@ test('the set-up uses a policy.yml that is there, replaces none, and says what i
   const { APPROVERS: _, ...others } = answers()
   const policy = join(folder, 'policy.yml')
   writeFileSync(policy, 'rules: []\n')
-  const wrong = await runSetup({ folder, env: { ...stage(), ...others, POLICY_FILE: 'policy.yml' } })
+  const wrong = await runSetup({ env: { ...stage(), ...others, POLICY_FILE: 'policy.yml' } })
   expect(wrong.output).not.toContain('is right')
   expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining('POLICY_FILE policy.yml, line 1') })
   expect(readdirSync(folder)).toEqual(['policy.yml'])
 
   const text = 'rules:\n  - {name: all, request: everyone, approve: [S0ONCALL01]}\n'
-  const terminal = open(others)
+  const terminal = openTerminal(others)
   await terminal.answer('Does the policy.yml in this folder say who may approve?', 'y')
   await terminal.says('POLICY_FILE policy.yml, line 1')
   writeFileSync(policy, text)
@@ -250,10 +339,10 @@ test('the set-up uses a policy.yml that is there, replaces none, and says what i
 })
 
 test('the set-up keeps what is there, and posts nothing a second time', async () => {
-  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+  expect(await runSetup({ env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
   const [text, before] = [readFileSync(join(folder, '.env'), 'utf8'), posts()]
 
-  const terminal = open()
+  const terminal = openTerminal()
   await terminal.says('Enter keeps the answers that are already there.')
   const questions = ['How does Slack', 'Bot User', 'App-level', 'Address of the account', 'Key with full access', 'Which Redis']
   for (const question of [...questions, 'Who may approve?', 'Write a policy.yml', 'Link or id']) await terminal.answer(question, enter)
@@ -267,9 +356,9 @@ test('the set-up keeps what is there, and posts nothing a second time', async ()
 })
 
 test('the set-up changes the app that is there for another transport, and says if the address does not reach Lockkeeper', async () => {
-  expect(await runSetup({ folder, env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
+  expect(await runSetup({ env: { ...stage(), ...answers() } })).toMatchObject({ code: 0 })
 
-  const terminal = open({ PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' })
+  const terminal = openTerminal({ PORT: String(await freePort()), LOG_LEVEL: 'warn', APPROVERS: 'ada' })
   const address = `https://127.0.0.1:${await freePort()}`
   await terminal.answer('How does Slack', `${keys.down}${enter}`)
   await terminal.answer('Public address of Lockkeeper', `${address}${enter}`)
@@ -295,7 +384,7 @@ test('the set-up changes the app that is there for another transport, and says i
   expect(written().SLACK_APP_TOKEN).toBeUndefined()
 
   // A second run, while the first one's bot is there.
-  const again = await runSetup({ folder })
+  const again = await runSetup()
   expect(again).toMatchObject({ code: 0, output: expect.stringContaining('Lockkeeper is running. Restart it') })
   terminal.type(ctrlC)
   expect(await terminal.ended()).toBe(0)

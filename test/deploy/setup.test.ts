@@ -2,40 +2,26 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basename, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { parseEnv } from 'node:util'
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { envText, readAnswers, writeWhole } from '../../scripts/setup/answers.ts'
 import * as checks from '../../scripts/setup/checks.ts'
 import { longestLink, manifestFor, type SlackAppOptions, slackAppFor } from '../../scripts/setup/slack-app.ts'
-import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { type Slack, startSlack } from '../sandbox/slack/start-slack.ts'
 import { slackManifest } from '../slack-manifest-schema.ts'
-import { keys, newFolder, openTerminal, runSetup } from './setup-terminal.ts'
+import { accountApi, answers, folder, posts, runSetup, setStage, slack, stage, written, wrongNow } from './setup-terminal.ts'
 
-const { enter, tab, up, ctrlC } = keys
+setStage()
 
-let slack: Slack
-let accountApi: AccountApi
-let folder = ''
 /** A web site that answers 200 to everything, with HTML, as Slack does, or with an empty list. */
 const page = { url: '', keys: [] as unknown[] }
 
 beforeAll(async () => {
-  slack = await startSlack()
-  accountApi = await startAccountApi()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   page.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
-afterAll(async () => {
-  server.close()
-  await Promise.all([slack.close(), accountApi.close()])
-})
+afterAll(() => void server.close())
 
 const server = createServer((request, response) => {
   page.keys.push(request.headers.authorization)
@@ -45,153 +31,9 @@ const server = createServer((request, response) => {
   response.end(json ?? '<h1>Welcome</h1>')
 })
 
-beforeEach(async () => {
-  const made = await newFolder()
-  folder = made.folder
-  onTestFinished(made.remove)
-})
-
-/** Where the stand-ins are, and not what is asked. */
-const stage = () => ({ SLACK_API_URL: slack.apiUrl, REDIS_PREFIX: basename(folder), OPS_PORT: '0' })
-
-const answers = () => ({
-  SLACK_BOT_TOKEN: slack.botToken,
-  SLACK_APP_TOKEN: slack.appToken,
-  INFRA_API_URL: accountApi.url,
-  INFRA_API_KEY: accountApi.key,
-  REDIS_URL: inject('redisUrl'),
-  APPROVERS: 'S0ONCALL01',
-  OPS_CHANNEL: 'C0OPS00001',
-})
-
-const written = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
-const posts = () => slack.calls('chat.postMessage').length
-
-function open(options: { env?: Record<string, string>; args?: string[] } = {}) {
-  const terminal = openTerminal({ folder, ...options, env: { ...stage(), ...options.env } })
-  onTestFinished(terminal.close)
-  return terminal
-}
-
-describe('npm run setup, in a terminal', () => {
-  test('asks for everything, says what is wrong with each answer and asks again, writes .env, and ends with the bot running', async () => {
-    const volatile = await startRedis()
-    onTestFinished(volatile.stop)
-    const client = new Redis(volatile.url)
-    await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
-    client.disconnect()
-    slack.workspace.userGroups.push({ id: 'S0EMPTY001', handle: 'empty', name: 'Empty', members: [] })
-    const readOnly = accountApi.world.data.apiKeys.find((key) => key.readOnly)?.token ?? ''
-    const terminal = open()
-    const tries = async (...wrong: [typed: string, says: string][]) => {
-      for (const [typed, says] of wrong) {
-        terminal.type(`${typed}${enter}`)
-        await terminal.says(says)
-      }
-    }
-
-    await terminal.answer('How does Slack reach Lockkeeper?', enter)
-    await terminal.says('https://api.slack.com/apps?new_app=1&manifest_json=')
-    await terminal.says('Bot User OAuth Token')
-    terminal.type(keys.escape)
-    await wait(300)
-    await tries(
-      ['', 'Type an answer'],
-      ['xapp-of-an-app', 'which begins with xoxb-'],
-      ['xoxb-of-another', 'Rejected the bot token (invalid_auth)'],
-    )
-    terminal.type(`${slack.botToken}${enter}`)
-    await terminal.says('@lockkeeper in the workspace')
-    await terminal.says('App-level token')
-    await tries([slack.botToken, 'which begins with xapp-'], ['xapp-of-another', "Slack doesn't open Socket Mode (invalid_auth)"])
-    terminal.type(`${slack.appToken}${enter}`)
-    await terminal.says('Address of the account API')
-    await tries(['http://account.example.com', 'must be the base address'])
-    terminal.type('\x15')
-    await tries(['http://127.0.0.1:9', 'Not reachable: connection refused'])
-    terminal.type(`\x15${accountApi.url}/v2${enter}`)
-    await terminal.says('Key with full access')
-    await tries(['of-another-account', 'Rejected (401). Create a key'])
-    terminal.type(`export INFRA_API_KEY="${accountApi.key}"${enter}`)
-    await terminal.says('Returned an error (404)')
-    await terminal.answer('Address of the account API', `\x15${accountApi.url}${enter}`)
-    await terminal.says('Key with full access')
-    await tries([readOnly, "is read-only, so Lockkeeper can't make changes. Create a key"])
-    terminal.type(enter)
-    await terminal.says('The key "lockkeeper" of lockkeeper@nimbus.example can make changes.')
-    await terminal.answer('Which Redis stores the requests?', `${up}${enter}`)
-    await terminal.says('Address of Redis')
-    await tries(
-      ['127.0.0.1:6379', 'must be redis:// or rediss:// with a host'],
-      ['redis://127.0.0.1:9', 'ECONNREFUSED'],
-      [volatile.url.replace(volatile.password, 'another'), 'WRONGPASS'],
-      [volatile.url, "Set maxmemory-policy noeviction. Redis doesn't write changes to disk (appendonly no). Set appendonly yes."],
-    )
-    terminal.type(`${inject('redisUrl')}${enter}`)
-    await terminal.says('Who may approve? Tab selects.')
-    await tries(['', 'Please select'])
-    terminal.type('empty')
-    await terminal.says('(1 match)')
-    terminal.type(tab)
-    await terminal.later(enter)
-    await terminal.says('S0EMPTY001 is empty or disabled')
-    await terminal.answer('Who may approve?', tab)
-    await terminal.says('◻ @empty')
-    terminal.type('oncall')
-    await terminal.says('(1 match)')
-    terminal.type(tab)
-    await terminal.says('◼ @oncall')
-    terminal.type(enter)
-    await terminal.says('Approvers: @oncall')
-    await terminal.answer('Write a policy.yml', enter)
-    await terminal.says('Link or id of that channel')
-    await tries(['#ops', 'must be a channel id'])
-    terminal.type('\x15')
-    await tries(['C0GENERAL1', "Lockkeeper isn't in C0GENERAL1"])
-    const before = posts()
-    terminal.type(`\x15https://nimbus-works.slack.com/archives/C0OPS00001${enter}`)
-    await terminal.says('Wrote .env')
-    expect(posts()).toBe(before + 1)
-    await terminal.answer('Start Lockkeeper now?', enter)
-    await terminal.says('Starting…')
-    await terminal.says('Type /infra doctor in #ops')
-
-    await slack.as('U0ADA00001').command('/infra doctor', { channel: 'ops' })
-    await slack.until(() => slack.ephemerals('U0ADA00001').some(({ text }) => text.includes('No check failed')))
-    terminal.type(ctrlC)
-    expect(await terminal.ended()).toBe(0)
-
-    expect(written()).toMatchObject({ ...answers(), ...stage(), STATE_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) })
-    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
-    expect(readdirSync(folder)).toEqual(['.env'])
-    expect(terminal.output()).not.toMatch(/IMPORTANT!|ALLOW_VOLATILE_REDIS/)
-    const secrets = [
-      slack.botToken,
-      slack.appToken,
-      accountApi.key,
-      readOnly,
-      inject('redisUrl'),
-      volatile.password,
-      'of-another',
-      written().STATE_KEY,
-    ]
-    expect(secrets.filter((secret) => terminal.raw().includes(secret ?? ''))).toEqual([])
-
-    // The bot has signed what is in Redis with a key that only its .env had.
-    rmSync(join(folder, '.env'))
-    const lost = { ...stage(), ...answers() }
-    expect(await runSetup({ env: lost, folder })).toMatchObject({
-      code: 1,
-      output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
-    })
-    expect(await wrongNow(lost)).toContain('signs with a key that this process does not have')
-    expect(readdirSync(folder)).toEqual([])
-  }, 120_000)
-})
-
 describe('npm run setup, without a terminal', () => {
   test('names the variables that it needs, and writes nothing', async () => {
-    const { code, output } = await runSetup({ folder, env: { SLACK_BOT_TOKEN: slack.botToken } })
+    const { code, output } = await runSetup({ env: { SLACK_BOT_TOKEN: slack.botToken } })
 
     expect(code).toBe(1)
     expect([...output.matchAll(/^ {2}([A-Z_]+):/gm)].map(([, name]) => name)).toEqual(Object.keys(answers()).slice(1))
@@ -202,7 +44,7 @@ describe('npm run setup, without a terminal', () => {
     nameHostilely()
     const { INFRA_API_KEY: key, ...others } = answers()
     writeWhole(join(folder, 'key'), `${key}\n`, 0o600)
-    const { code, output } = await runSetup({ folder, env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
+    const { code, output } = await runSetup({ env: { ...stage(), ...others, INFRA_API_KEY_FILE: 'key' } })
 
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Type /infra doctor in #ops') })
     expect(written()).toMatchObject({ ...others, INFRA_API_KEY_FILE: 'key', INFRA_API_KEY: '' })
@@ -216,7 +58,7 @@ describe('npm run setup, without a terminal', () => {
   })
 
   test('sends no key to a page that answers everything, and writes nothing', async () => {
-    const made = await runSetup({ folder, env: { ...stage(), ...answers(), INFRA_API_URL: page.url } })
+    const made = await runSetup({ env: { ...stage(), ...answers(), INFRA_API_URL: page.url } })
 
     expect(made).toMatchObject({ code: 1, output: expect.stringContaining("INFRA_API_URL doesn't answer like the account API.") })
     expect(made.output).toContain('No settings were written.')
@@ -241,12 +83,6 @@ function nameHostilely(): void {
   channel.name = hostile('ops')
 }
 
-/** What `--check` finds wrong with these values. */
-async function wrongNow(values: Record<string, string>): Promise<string> {
-  const found = await checks.checkAll(values)
-  return found.flatMap(({ is, what, text }) => (is === 'wrong' ? `${what}: ${text}` : [])).join('\n')
-}
-
 test.each([
   ['a page that answers everything', 'INFRA_API_URL', () => page.url, "INFRA_API_URL doesn't answer like the account API."],
   ["Slack's API", 'INFRA_API_URL', () => `${page.url}/slack`, "INFRA_API_URL doesn't answer like the account API."],
@@ -269,7 +105,7 @@ test('a link in place of .env is refused at the beginning, and what it points to
   writeFileSync(other, 'precious\n')
   for (const name of ['.env', '.env.new']) symlinkSync(other, join(folder, name))
 
-  const made = await runSetup({ folder, env: { ...stage(), ...answers() } })
+  const made = await runSetup({ env: { ...stage(), ...answers() } })
   expect(made).toMatchObject({ code: 1, output: expect.stringContaining('is a link. Put the file itself in its place.') })
   rmSync(join(folder, '.env'))
   writeWhole(join(folder, '.env'), 'A=1', 0o600)
@@ -282,7 +118,7 @@ test('a link in place of .env is refused at the beginning, and what it points to
 })
 
 test('what can be known at the beginning is said at the beginning', async () => {
-  const { code, output } = await runSetup({ folder, env: { ...stage(), ...answers(), ENVIRONMENT: '!' } })
+  const { code, output } = await runSetup({ env: { ...stage(), ...answers(), ENVIRONMENT: '!' } })
   expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('ENVIRONMENT must be a short name') })
   expect(output).toContain('No settings were written.')
   expect(output).not.toContain('is right')
@@ -294,17 +130,17 @@ test('what can be known at the beginning is said at the beginning', async () => 
 })
 
 test.each([[['--help']], [['--check', 'all']]])('other words than --check are answered with how to use it: %s', async (args) => {
-  expect(await runSetup({ folder, args })).toEqual({ code: 1, output: 'Usage: npm run setup, or npm run setup -- --check\n' })
+  expect(await runSetup({ args })).toEqual({ code: 1, output: 'Usage: npm run setup, or npm run setup -- --check\n' })
 })
 
 test('--check makes every check, changes nothing, and its exit code is the result', async () => {
   const text = envText('', { ...stage(), ...answers() })
   writeWhole(join(folder, '.env'), text, 0o600)
   const before = posts()
-  const right = await runSetup({ folder, args: ['--check'] })
-  const wrong = await runSetup({ folder, args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
+  const right = await runSetup({ args: ['--check'] })
+  const wrong = await runSetup({ args: ['--check'], env: { SLACK_APP_TOKEN: 'xapp-of-another', OPS_CHANNEL: 'C0GENERAL1' } })
   mkdirSync(join(folder, 'empty'))
-  const empty = await runSetup({ folder: join(folder, 'empty'), args: ['--check'], env: { PORT: '3000' } })
+  const empty = await runSetup({ directory: join(folder, 'empty'), args: ['--check'], env: { PORT: '3000' } })
 
   expect(empty).toMatchObject({ code: 1, output: 'No .env here. Run npm run setup.\n' })
   expect({ code: right.code, output: right.output }).toMatchObject({ code: 0, output: expect.stringContaining('No check failed') })

@@ -15,9 +15,6 @@ export const botPrograms = {
   verify: join(root, 'src/audit/verify.ts'),
   setup: join(root, 'scripts/setup.ts'),
   'bot-for-faults': join(root, 'test/faults/bot-for-faults.ts'),
-  'bot-without-answers': join(root, 'test/bench/bot-without-answers.ts'),
-  servers: join(root, 'test/bench/servers.ts'),
-  clients: join(root, 'test/bench/clients.ts'),
 }
 
 /** Returns the file to run: of `npm test` a bundle, which starts in half the time. */

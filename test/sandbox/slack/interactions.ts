@@ -21,7 +21,7 @@ function clickNotice({ outcome, status }: Delivery): string | undefined {
 
 /** What Slack does when a person acts: delivers it to the bot, waits for the acknowledgement, and applies it. */
 export function createInteractions(parts: Omit<Parts, 'interactions'>) {
-  const { state, directory, messages, views, triggers, responseUrls, payloads, transport, app } = parts
+  const { state, directory, messages, views, triggers, responseUrls, payloads, transport } = parts
 
   function notify(userId: string, text: string): void {
     state.changed({ visible: false, notice: { userId, text } })
@@ -145,7 +145,6 @@ export function createInteractions(parts: Omit<Parts, 'interactions'>) {
     async openHome(userId: string, tab: 'home' | 'messages' = 'home'): Promise<Delivery> {
       const person = directory.person(userId)
       if (person.deleted) throw new Error(`${person.name} is deactivated and cannot do anything.`)
-      if (tab === 'home' && !app.homeTab) throw new Error(`${directory.bot.name} has no Home tab.`)
       const home = views.homeOf(userId)
       const view = home && views.toSlack(home)
       return deliver('event', payloads.appHomeOpened({ userId, tab, eventId: state.id('Ev'), eventTs: state.stamp(), view }))

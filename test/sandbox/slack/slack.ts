@@ -28,8 +28,6 @@ export interface SlackOptions {
   publicUrl?: string
   /** The scopes of the bot token. A method without its scope answers `missing_scope`. Default: those of the bot's manifest. */
   scopes?: string[]
-  /** Whether the app has a Home tab. Otherwise `views.publish` answers `not_enabled`. Default: true. */
-  homeTab?: boolean
   /** How far Slack's clock, in the `Date` header of the Web API, is ahead of `now`, in ms. Default: 0. */
   clockSkewMs?: number
   commands?: CommandSuggestion[]

@@ -22,7 +22,6 @@ function createApp(options: SlackOptions, baseUrl: () => string) {
     signingSecret: 'sandbox-signing-secret',
     tokens: { bot: 'xoxb-sandbox-bot-token', app: 'xapp-sandbox-app-token' },
     scopes: usualScopes,
-    homeTab: true,
     limits: false,
     clockSkewMs: 0,
     ackDeadlineMs: 3_000,

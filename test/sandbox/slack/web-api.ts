@@ -273,7 +273,7 @@ export function peopleMethods({ directory }: Stores): Record<string, Method> {
 
 const largestView = 250_000
 
-export function viewMethods({ directory, views, triggers, app }: Stores): Record<string, Method> {
+export function viewMethods({ directory, views, triggers }: Stores): Record<string, Method> {
   function viewOf(args: Json, surface: 'modal' | 'home'): Json {
     required(args, 'view')
     const { view } = args
@@ -309,7 +309,6 @@ export function viewMethods({ directory, views, triggers, app }: Stores): Record
     'views.publish': {
       args: ['user_id', 'view'],
       run(args) {
-        if (!app.homeTab) throw new Refusal('not_enabled')
         required(args, 'user_id')
         const userId = stringOf(args.user_id)
         if (directory.findPerson(userId) === undefined) throw new Refusal('user_not_found')

@@ -7,7 +7,7 @@ let sandbox: Sandbox
 
 beforeAll(async () => {
   sandbox = await startSandbox({ moveTakes: { min: 200, max: 300 } })
-}, 60_000)
+})
 afterAll(() => sandbox?.close())
 afterEach(async () => {
   // This one restarts the bot, and goes off when everything starts over.
@@ -48,7 +48,7 @@ test('a machine asks, and people see it as one', async () => {
   await ben.fill(undefined, { reason: 'Only a test' })
   await ben.submit()
   await sandbox.slack.until(() => /\*Rejected\*/.test(sandbox.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text ?? ''))
-}, 60_000)
+})
 
 test('somebody moves the address of the newest open request, and after its approval nothing is done', async () => {
   const { elasticIp, card, cardNow } = await requestMove(0)
@@ -91,7 +91,7 @@ test('two hours later a window is open and a freeze is over, so that what they h
   expect(skips.map(({ said }) => said)).toEqual(Array(2).fill(expect.stringMatching(words)))
   await slack.until(() => /expired/i.test(textOf(undecided.card)))
   expect(await slack.as(ada).command('/infra help', { channel: ops })).toMatchObject({ outcome: 'acknowledged' })
-}, 180_000)
+})
 
 test('thirty days later a key has ended, and another one is called for', async () => {
   const { slack, accountApi } = sandbox
@@ -112,7 +112,7 @@ test('thirty days later a key has ended, and another one is called for', async (
   const told = (index: number, words: RegExp) => slack.thread(ops, threads[index] ?? '').some(({ text }) => words.test(text))
   await slack.until(() => told(0, /ends/) && told(1, /has ended/), { timeoutMs: 60_000, what: 'what is said of both keys' })
   expect(accountApi.world.data.apiKeys.filter(({ name }) => /^end/.test(name)).map(({ name }) => name.split(' ')[0])).toEqual(['ending'])
-}, 90_000)
+})
 
 test('a server that goes down is proposed to be evacuated, and on again before the decision, the request is withdrawn', async () => {
   // The switch waits until Lockkeeper knows the addresses, which this shortens.
@@ -215,4 +215,4 @@ test('everything starts over at the same addresses', async () => {
   expect(sandbox.slack.messages(ops)).toEqual([])
   expect(sandbox.accountApi.world.elasticIp(elasticIp?.id ?? '')?.serverId).toBe(web1)
   await requestMove(0)
-}, 180_000)
+})
