@@ -49,17 +49,6 @@ test("the Web API refuses with Slack's errors", async () => {
   expect(await post({})).toBe('is_archived')
 })
 
-test('an ephemeral message is visible to one member, and unknown to the Web API', async () => {
-  const { slack, client } = await startScripted()
-  const { message_ts: ts = '' } = await client.chat.postEphemeral({ ...hello, user: ada })
-  slack.leave('ops', dov)
-
-  expect(slack.as(ada).sees(ops)).toMatchObject([{ text: 'Hello', ephemeral: true, visibleTo: ada }])
-  expect(slack.as(ben).sees(ops)).toEqual([])
-  expect(await outcomeOf(client.chat.update({ channel: ops, ts, text: 'x' }))).toBe('message_not_found')
-  expect(await outcomeOf(client.chat.postEphemeral({ ...hello, user: dov }))).toBe('user_not_in_channel')
-})
-
 test('what the stand-in does not describe is refused with its name, and the test of that bot fails at its end', async () => {
   const { slack, client } = await startScripted()
 
