@@ -41,7 +41,8 @@ test('no test waits for something as long as it may take itself', () => {
 test('each usual wait ends before the one around it, and one that does not is found', () => {
   const { poll, until, test, longTest } = waits
   expect([poll, until, test, longTest]).toEqual([poll, until, test, longTest].toSorted((a, b) => a - b))
-  const text = "test('a', () => {\n  f({ timeout: 90_000 })\n}, 80_000)\ntest('b', { timeout: 70_000 }, () => {\n  f({ timeoutMs: 65_000 })\n})\n"
+  const text =
+    "test('a', () => {\n  f({ timeout: 90_000 })\n}, 80_000)\ntest('b', { timeout: 70_000 }, () => {\n  f({ timeoutMs: 65_000 })\n})\n"
   expect(tooLong(`${text}function g({ timeoutMs = 60_000 }) {}\n`, test)).toEqual([
     { wait: 90_000, limit: 80_000 },
     { wait: 60_000, limit: test },

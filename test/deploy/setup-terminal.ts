@@ -72,7 +72,9 @@ export function openTerminal(env: Record<string, string> = {}, { inShell = false
   const setup = [process.execPath, program].map(quoted).join(' ')
   const command = `stty cols 80 rows 40; exec ${inShell ? 'bash --norc -i' : setup}`
   const ofScript = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qefc', command, '/dev/null']
-  const child = endsWithUs(spawn('script', ofScript, { cwd: folder, env: environment({ ...stage(), ...env }), stdio: ['pipe', 'pipe', 'pipe'] }))
+  const child = endsWithUs(
+    spawn('script', ofScript, { cwd: folder, env: environment({ ...stage(), ...env }), stdio: ['pipe', 'pipe', 'pipe'] }),
+  )
   onTestFinished(() => endChild(child, 'SIGKILL'))
   if (inShell) child.stdin.write(`sh -c ${quoted(`${setup}; exit $?`)}\r`)
   let raw = ''
@@ -87,7 +89,9 @@ export function openTerminal(env: Record<string, string> = {}, { inShell = false
     for (let read = -1; ; await wait(20)) {
       // The screen is drawn many times a second, and most of it was read before.
       if (raw.length !== read) {
-        const at = output().replace(/\s*\n[│└\s]*/g, ' ').indexOf(words, seen)
+        const at = output()
+          .replace(/\s*\n[│└\s]*/g, ' ')
+          .indexOf(words, seen)
         if (at >= 0) {
           seen = at + words.length
           return

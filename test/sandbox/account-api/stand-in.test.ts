@@ -92,13 +92,16 @@ function undocumented(kind: string, value: unknown, asked: string[] = [], at = '
   if (at !== '') {
     const [type = '', extra] = (types[at] ?? 'nothing').split(' ').toReversed()
     const is = value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
-    if ((extra && !asked.includes(at)) || (is === 'null' ? !type.endsWith('?') : is !== type.replace('?', ''))) return [`${kind}: ${at} ${is}`]
+    if ((extra && !asked.includes(at)) || (is === 'null' ? !type.endsWith('?') : is !== type.replace('?', '')))
+      return [`${kind}: ${at} ${is}`]
     // What is keyed by settings or currencies has no documented members.
     if (!Object.keys(types).some((name) => name.startsWith(`${at}.`))) return []
   }
-  return [value].flat().flatMap((one) =>
-    Object.entries(one ?? {}).flatMap(([name, inner]) => undocumented(kind, inner, asked, at === '' ? name : `${at}.${name}`)),
-  )
+  return [value]
+    .flat()
+    .flatMap((one) =>
+      Object.entries(one ?? {}).flatMap(([name, inner]) => undocumented(kind, inner, asked, at === '' ? name : `${at}.${name}`)),
+    )
 }
 
 test('what the account answers has only documented members, with their types, and extra ones only for those who ask for them', async () => {
@@ -124,7 +127,9 @@ test('what the account answers has only documented members, with their types, an
     ...(await answers(`GET /elastic_ips/${elasticIp.id}`)),
     ...(await answers('GET /servers?page[size]=100')),
     ...(await answers('GET /virtual_machines?page[size]=100')),
-    ...(await answers(`GET /virtual_machines/${machine?.id}?extra_fields[virtual_machines]=pending_restart`, undefined, ['pending_restart'])),
+    ...(await answers(`GET /virtual_machines/${machine?.id}?extra_fields[virtual_machines]=pending_restart`, undefined, [
+      'pending_restart',
+    ])),
     ...(await answers(`PATCH /virtual_machines/${machine?.id}`, { name: 'search-9' })),
     ...(await answers('GET /plans/virtual_machines')),
     ...(await answers('GET /baselines')),

@@ -13,7 +13,12 @@ const inModal = (more: Json) => problemsWithView(modal('Title', more), 'modal')
 
 test('problems are reported in the words of Slack, each with its place', () => {
   const found = [
-    ...problems(section({ text: mrkdwn('a'.repeat(3_001)) }), { type: 'header' }, { type: 'header', text: mrkdwn('x') }, { type: 'section' }),
+    ...problems(
+      section({ text: mrkdwn('a'.repeat(3_001)) }),
+      { type: 'header' },
+      { type: 'header', text: mrkdwn('x') },
+      { type: 'section' },
+    ),
     ...problems(section({ block_id: 'b' }), section({ block_id: 'b' }), actions(button(), button())),
     ...inModal({ submit: undefined }),
     ...problemsWithOptions({}),

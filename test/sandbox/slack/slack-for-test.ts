@@ -105,7 +105,6 @@ export const mrkdwn = (text: string) => ({ type: 'mrkdwn' as const, text })
 export const section = (more: Json = {}) => ({ type: 'section' as const, text: mrkdwn('Hello'), ...more })
 export const button = (more: Json = {}) => ({ type: 'button' as const, action_id: 'go', value: 'r1', text: plain('Go'), ...more })
 export const actions = (...elements: Json[]) => ({ type: 'actions' as const, block_id: 'buttons', elements })
-export const option = (text = 'One', more: Json = {}) => ({ text: plain(text), value: text.slice(0, 70), ...more })
 export const input = (label: string, element: Json = { type: 'plain_text_input' }, more: Json = {}) => ({
   type: 'input' as const,
   block_id: label,

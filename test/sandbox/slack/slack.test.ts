@@ -8,7 +8,6 @@ import {
   ada,
   ben,
   button,
-  dov,
   general,
   input,
   modal,
@@ -131,7 +130,12 @@ test('what the bot receives has only members that the SDKs of Slack record, with
   const kinds = recordedPayloads.map(({ body }) => body.type ?? 'command')
   expect(new Set(sent.map(({ type = 'command' }) => type))).toEqual(new Set(kinds))
   const recorded = shapeOf(recordedPayloads.map(({ body }) => body))
-  const unlike = [...shapeOf(sent)].filter(([at, types]) => [...types].some((type) => !recorded.get(at)?.has(type) && !(type === 'null' && recorded.has(at))))
+  const fits = (at: string, type: string) => {
+    const types = recorded.get(at)
+    // Null was recorded where there was nothing.
+    return types !== undefined && (types.has(type) || type === 'null' || [...types].join() === 'null')
+  }
+  const unlike = [...shapeOf(sent)].filter(([at, types]) => ![...types].every((type) => fits(at, type)))
   // Forms of commands have no booleans.
   expect(unlike).toEqual([['command: is_enterprise_install', new Set(['string'])]])
 })
@@ -164,7 +168,9 @@ test('what the Web API answers has only members that the SDK knows, with their t
   ])
   expect(new Set(slack.journal.map(({ method }) => method))).toEqual(new Set(described.map(([, method]) => method)))
   expect(slack.journal.filter(({ result }) => !result.ok)).toEqual([])
-  expect(slack.journal.flatMap(({ method, result }) => unlikeSdk(method, result))).toEqual([])
+  const unlike = slack.journal.flatMap(({ method, result }) => unlikeSdk(method, JSON.parse(JSON.stringify(result))))
+  // docs.slack.dev, "User object", for people of other workspaces, and "thread_broadcast" for replies in the channel.
+  expect(new Set(unlike)).toEqual(new Set(['conversations.replies.messages[].subtype', 'users.list.members[].is_stranger']))
 })
 
 test('a response URL works five times in half an hour, and a trigger once within three seconds', async () => {

@@ -104,7 +104,8 @@ export function chatMethods({ directory, messages, state }: Stores): Record<stri
         const message = ownMessage(channel, args)
         const content = contentOf(args, newBlocks[state.newBlocks].inMessages)
         messages.replace(message, content)
-        return { channel: channel.id, ts: message.ts, text: message.text, message: messages.toSlack(message, { metadata: true }) }
+        const { ts, thread_ts: _, ...updated } = messages.toSlack(message, { metadata: true })
+        return { channel: channel.id, ts, text: message.text, message: updated }
       },
     },
 
