@@ -23,7 +23,7 @@ function start(names: string[]) {
     },
     errors: { shownToPerson: () => {} },
     catalog: { changesForMachines: () => [{ kind: 'vm.rename' }] as never },
-    config: { policy: { bundles: new Map(), rules: [ruleFor({ machines: ['machine:ci'] })] } },
+    config: { policy: { bundles: new Map(), rules: [ruleFor({ changes: ['vm.rename'], machines: ['machine:ci'] })] } },
   })
   const { commands, changes, submissions, forms } = changeFeature<Input, object, string, string>({
     kind: 'vm.rename',
@@ -78,7 +78,10 @@ test('a field between the two that a command names gets none of its words, and i
   expect(await open('a', 'b')).toEqual(['from=a', 'ticket', 'to=b', 'start', 'reason'])
   expect(again({ from: 'a', ticket: 'T-1', to: 'b' })).toEqual(['from=a', 'ticket=T-1', 'to=b', 'start', 'reason'])
   expect(await send({ from: 'a', ticket: 'T-1', to: '' })).toMatchObject({ is: 'refused', problems: { to: { text: 'Enter the to.' } } })
-  expect(await machines?.read({ the_from: 'a', the_to: 'b' }, { ...origin, userId: 'machine:ci' }, AbortSignal.timeout(1_000))).toEqual({ from: 'a', to: 'b' })
+  expect(await machines?.read({ the_from: 'a', the_to: 'b' }, { ...origin, userId: 'machine:ci' }, AbortSignal.timeout(1_000))).toEqual({
+    from: 'a',
+    to: 'b',
+  })
 })
 
 test('a third name is asked of the command, the form and machines, in the order in which it is declared', async () => {
@@ -96,6 +99,10 @@ test('a third name is asked of the command, the form and machines, in the order 
 
   expect(Object.keys(machines?.members.shape ?? {})).toEqual(['the_from', 'the_ticket', 'the_to'])
   const given = { the_to: 'b', the_from: 'a', the_ticket: 'T-1' }
-  expect(await machines?.read(given, { ...origin, userId: 'machine:ci' }, AbortSignal.timeout(1_000))).toEqual({ from: 'a', ticket: 'T-1', to: 'b' })
+  expect(await machines?.read(given, { ...origin, userId: 'machine:ci' }, AbortSignal.timeout(1_000))).toEqual({
+    from: 'a',
+    ticket: 'T-1',
+    to: 'b',
+  })
   expect(machines?.members.safeParse({ the_from: 'a', the_to: 'b' }).success).toBe(false)
 })
