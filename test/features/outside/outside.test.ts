@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createKeyring } from '../../../src/domain/signing.ts'
 import { newRequestFor } from '../../given/request.ts'
 import { secretsOf } from '../../given/signatures.ts'
-import { accountWithOthers, address, apiKey, minute, ops, strangeKeyring, web1, web2, web3 } from './outside-world.ts'
+import { expectDocument } from '../../messages/documents.ts'
+import { accountWithOthers, address, apiKey, minute, strangeKeyring, web1, web2, web3 } from './outside-world.ts'
 
 const hour = 60 * minute
 const keysCalled = (...names: string[]) => names.map((name) => apiKey(`ak_${name}`, name))
@@ -17,158 +18,88 @@ async function seenAccount() {
   return account
 }
 
-describe('a move that somebody else makes', () => {
-  test('is told once, to the operators', async () => {
-    const account = await seenAccount()
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.later()
-    await account.later()
-    expect(account.told()).toEqual(['Elastic IP `203.0.113.10` moved from web-1 to web-2 outside Lockkeeper.'])
-    expect(account.calls).toEqual([`post to ${ops}`])
-  })
+type Account = Awaited<ReturnType<typeof seenAccount>>
 
-  test('is told at its end, and not while the address moves or shows no server', async () => {
+/** Records a request to move the address to web-2, as it is after these steps. */
+async function moved({ store, redis, keys }: Account, state: 'starting' | 'done' | 'not-started', sentMs: number) {
+  const now = await store.now()
+  const input = { elasticIpId: 'eip_1', serverId: web2.id }
+  const { id } = await store.create(newRequestFor({ input, resource: 'elastic_ip:eip_1' }))
+  const isOpen = state === 'starting'
+  const fields = { state, sentAt: now + sentMs, ...(!isOpen && { endedAt: now }) }
+  await redis.hset(keys.record(id), Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, JSON.stringify(value)])))
+  if (isOpen) return
+  await redis.zrem(keys.open, id)
+  await redis.zadd(keys.ended, now, id)
+}
+
+const servers: Record<string, typeof web1 | undefined> = { 'web-1': web1, 'web-2': web2, 'web-3': web3 }
+const lists: Record<string, Account['world']['missing']> = {
+  whole: {},
+  cut: { isWhole: false, cut: 'size' },
+  unreadable: { isWhole: false, unreadable: 1 },
+  shared: { old: { agoMs: 20_000 } },
+}
+
+/**
+ * What the account shows, what Lockkeeper does, and when it compares. `moving@web-2`: the status and server of the address. `keys=ci`: the
+ * keys. `cut`: what is missing in the lists. `copy=1h`: how old they are. `done`: a move of Lockkeeper to web-2. `later`: a minute, and then
+ * what is told every 10 minutes.
+ */
+const histories: Record<string, string> = {
+  'Somebody moves the address': 'active@web-2 later later',
+  'While it moves, and shows no server':
+    'moving@web-1 look moving@none look moving@web-2 look active@none look error@web-1 look active@web-2 later',
+  'The list is older than the last one, or cut': 'active@web-2 copy=1h later copy=0m cut later',
+  'Nobody looked for three hours': 'active@web-2 look=3h',
+  'Keys and moves within 10 minutes': 'active@web-2 look keys=laptop,found active@web-1 look look look=9m',
+  'Keys that one list lacks, or two': 'keys=laptop look keys=laptop,ci look keys=laptop unreadable later later whole look later',
+  'A list that another call has read': 'keys=laptop,ci,by-hand copy=20s shared later',
+  'Its own move, which is being sent': 'starting active@web-2 look=1s later',
+  'Its own move, which is done': 'done active@web-2 look=1s later',
+  'Its own move, in a list from before the answer': 'starting=5s active@web-2 look=1s',
+  'Its own move, which nobody confirmed, takes effect late': 'not-started later look=2h active@web-2 later',
+  'Its own move, and another target': 'starting active@web-3 later',
+  'Its own move, and the same target long after it': 'done active@web-2 later active@web-1 later active@web-2 later',
+  'Redis lost what was seen': 'lost active@web-2 keys=other later later',
+  'Somebody changes in Redis what was seen': 'changed active@web-2 later',
+}
+
+const msOf = (text = '') => (Number.parseInt(text, 10) || 0) * ({ s: 1_000, m: minute, h: hour }[text.at(-1) ?? ''] ?? 0)
+
+async function happen(account: Account, step: string): Promise<void> {
+  const { world, redis, keys } = account
+  const [verb = '', what = ''] = step.split('=')
+  if (verb === 'look') await account.look(what ? msOf(what) : undefined)
+  else if (verb === 'later') await account.later()
+  else if (verb === 'keys') account.lists.apiKeys = keysCalled(...what.split(','))
+  else if (verb === 'copy') world.copyAgeMs = msOf(what)
+  else if (verb in lists) world.missing = lists[verb] ?? {}
+  else if (verb === 'starting' || verb === 'done' || verb === 'not-started') await moved(account, verb, msOf(what))
+  else if (verb === 'lost') await redis.del(keys.outside)
+  else if (verb === 'changed') await redis.set(keys.outside, ((await redis.get(keys.outside)) ?? '').replaceAll('web-1', 'web-9'))
+  else {
+    const [status = '', server = ''] = step.split('@')
+    account.lists.elasticIps = [address({ status, server: servers[server] })]
+  }
+}
+
+test('what operators are told of the changes of others is in outside.md', async () => {
+  const told = Object.entries(histories).map(async ([what, steps]): Promise<[string, string]> => {
     const account = await seenAccount()
-    for (const [status, server] of [
-      ['moving', web1],
-      ['moving', undefined],
-      ['moving', web2],
-      ['active', undefined],
-      ['error', web1],
-    ] as const) {
-      account.lists.elasticIps = [address({ status, server })]
-      await account.look()
+    const lines = [steps]
+    for (const step of steps.split(' ')) {
+      await happen(account, step)
+      if (!/^(look|later)/.test(step)) continue
+      const said = account.told().toSorted()
+      lines.push(`${step}: ${said.join(' ').replaceAll(/<!date[^>]*>/g, '(time)') || 'nothing'}`)
     }
-    expect(account.told()).toEqual([])
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.later()
-    expect(account.told()).toEqual([expect.stringContaining('moved from web-1 to web-2')])
+    return [what, [...lines, ...account.calls.toSorted(), ...new Set(account.world.problems)].join('\n')]
   })
-
-  test('counts in no list that is older than the last one, or that could not be read to its end', async () => {
-    const account = await seenAccount()
-    account.lists.elasticIps = [address({ server: web2 })]
-    account.world.copyAgeMs = hour
-    await account.later()
-    account.world.copyAgeMs = 0
-    account.world.missing = { isWhole: false, cut: 'size' }
-    await account.later()
-    expect(account.told()).toEqual([])
-  })
-
-  test('is told with the time in which nobody looked', async () => {
-    const account = await seenAccount()
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.look(3 * hour)
-    expect(account.told()).toEqual([
-      expect.stringMatching(
-        /outside Lockkeeper\. Lockkeeper didn't check between <!date\^\d+\^.*> and <!date\^\d+\^.*>, so it happened in that time\./,
-      ),
-    ])
-  })
-})
-
-describe('keys that somebody else', () => {
-  test('creates and removes are told with the moves, in one message at most every 10 minutes', async () => {
-    const account = await seenAccount()
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.look()
-    expect(account.told()).toHaveLength(1)
-
-    account.lists.apiKeys = keysCalled('laptop', 'found')
-    account.lists.elasticIps = [address()]
-    await account.look()
-    await account.look()
-    expect(account.told()).toEqual([])
-    await account.look(9 * minute)
-    expect(account.told().toSorted()).toEqual([
-      'API key ci was removed outside Lockkeeper.',
-      'API key found was created outside Lockkeeper.',
-      'Elastic IP `203.0.113.10` moved from web-2 to web-1 outside Lockkeeper.',
-    ])
-    expect(account.calls).toHaveLength(2)
-  })
-
-  test('removes are told once two whole lists in a row lack them', async () => {
-    const account = await seenAccount()
-    account.lists.apiKeys = keysCalled('laptop')
-    await account.look()
-    account.lists.apiKeys = keysCalled('laptop', 'ci')
-    await account.look()
-    account.lists.apiKeys = keysCalled('laptop')
-    account.world.missing = { isWhole: false, unreadable: 1 }
-    await account.later()
-    await account.later()
-    expect(account.told()).toEqual([])
-
-    account.world.missing = {}
-    await account.look()
-    await account.later()
-    expect(account.told()).toEqual(['API key ci was removed outside Lockkeeper.'])
-  })
+  await expectDocument('outside.md', 'What operators are told of the changes of others', await Promise.all(told))
 })
 
 describe('what Lockkeeper does itself is not told:', () => {
-  /** Records a request to move the address to web-2, as it is after these steps. */
-  async function moved(
-    { store, redis, keys }: Awaited<ReturnType<typeof seenAccount>>,
-    state: 'starting' | 'done' | 'not-started',
-    ms = { sent: 0, ended: 0 },
-  ) {
-    const now = await store.now()
-    const input = { elasticIpId: 'eip_1', serverId: web2.id }
-    const { id } = await store.create(newRequestFor({ input, resource: 'elastic_ip:eip_1' }))
-    const isOpen = state === 'starting'
-    const fields = { state, sentAt: now + ms.sent, ...(!isOpen && { endedAt: now + ms.ended }) }
-    await redis.hset(keys.record(id), Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, JSON.stringify(value)])))
-    if (isOpen) return
-    await redis.zrem(keys.open, id)
-    await redis.zadd(keys.ended, now + ms.ended, id)
-  }
-
-  test.each(['starting', 'done'] as const)('a move that is %s', async (state) => {
-    const account = await seenAccount()
-    await moved(account, state)
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.look(1_000)
-    await account.later()
-    expect(account.told()).toEqual([])
-  })
-
-  test('a move that the list shows before the answer of the write, whose time is later than the list', async () => {
-    const account = await seenAccount()
-    await moved(account, 'starting', { sent: 5_000, ended: 0 })
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.look(1_000)
-    expect(account.told()).toEqual([])
-  })
-
-  test('a write that nobody confirmed and that takes effect late', async () => {
-    const account = await seenAccount()
-    await moved(account, 'not-started')
-    await account.later()
-    await account.look(2 * hour)
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.later()
-    expect(account.told()).toEqual([])
-  })
-
-  test('but another target is, and the same target long after the move', async () => {
-    const account = await seenAccount()
-    await moved(account, 'starting')
-    account.lists.elasticIps = [address({ server: web3 })]
-    await account.later()
-    expect(account.told()).toEqual([expect.stringContaining('from web-1 to web-3')])
-
-    const other = await seenAccount()
-    await moved(other, 'done')
-    for (const server of [web2, web1, web2]) {
-      other.lists.elasticIps = [address({ server })]
-      await other.later()
-    }
-    expect(other.told()).toEqual([expect.stringContaining('from web-2 to web-1'), expect.stringContaining('from web-1 to web-2')])
-  })
-
   test('keys that it made or revokes', async () => {
     const account = await seenAccount()
     const { store, redis, keys: names } = account
@@ -223,24 +154,6 @@ describe('processes', () => {
     expect(text).toMatch(/moved from web-1 to web-2 outside Lockkeeper\./)
   })
 
-  test('use a copy that another call has read, if the limit leaves them no read of their own', async () => {
-    const account = await seenAccount()
-    account.lists.apiKeys = keysCalled('laptop', 'ci', 'by-hand')
-    Object.assign(account.world, { missing: { old: { agoMs: 20_000 } }, copyAgeMs: 20_000 })
-    await account.later()
-    expect(account.told()).toEqual(['API key by-hand was created outside Lockkeeper.'])
-  })
-
-  test('begin anew on an empty Redis, and tell of nothing that was there before', async () => {
-    const account = await seenAccount()
-    await account.redis.del(account.keys.outside)
-    account.lists.elasticIps = [address({ server: web2 })]
-    account.lists.apiKeys = keysCalled('other')
-    await account.later()
-    await account.later()
-    expect(account.told()).toEqual([])
-  })
-
   test('read one list a turn, less often the longer it is, and the other one if one cannot be read', async () => {
     const account = accountWithOthers()
     const addresses = Array.from({ length: 400 }, (_, index) => address({ id: `eip_${index}`, address: `203.0.113.${index}` }))
@@ -266,16 +179,6 @@ describe('processes', () => {
 })
 
 describe('what Lockkeeper did not write', () => {
-  test('does nothing, is removed and reported', async () => {
-    const account = await seenAccount()
-    const { redis, keys } = account
-    const text = (await redis.get(keys.outside)) ?? ''
-    await redis.set(keys.outside, text.replaceAll('web-1', 'web-9'))
-    account.lists.elasticIps = [address({ server: web2 })]
-    await account.later()
-    expect([account.told(), new Set(account.world.problems)]).toEqual([[], new Set(['forged'])])
-  })
-
   test('does nothing and stays if it was signed with a key that this process lacks', async () => {
     const account = await seenAccount()
     const before = await account.redis.get(account.keys.outside)
