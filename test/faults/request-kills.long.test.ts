@@ -5,6 +5,7 @@ import { type StepName, stepOf, steps } from '../../src/record/steps.ts'
 import { factsOf } from '../given/signatures.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import { onRack, requestEvacuation, untilItem } from './evacuations.ts'
 import { brokenPromises } from './invariants.ts'
 import { approveWhileKilled, aroundEach, endMoves, killAtEach, type Moment, untilHeard } from './kills.ts'
@@ -15,11 +16,19 @@ interface Story {
   /** Of an evacuation. Default: 3. */
   addresses?: number
   options?: SceneOptions
+  policy?: string
   moments: Moment[]
   arrange?: (scene: Scene, ids: string[], id: IdAt) => unknown
-  meanwhile?: (scene: Scene, ids: string[], id: IdAt) => Promise<void>
-  isApproved?: false
+  meanwhile?: (scene: Scene, ids: string[], id: IdAt, card: Message) => Promise<void>
+  /** Words behind the command of a move. */
+  words?: string
+  /** Default: while bots are killed. */
+  approved?: 'afterwards' | 'never'
   ends?: Request['state']
+  /** A step that is audited once, whatever the kills. */
+  audits?: StepName
+  /** What the thread of the card says once. */
+  says?: string
   /** How many addresses are moved in the end, at least. The others were lost with a bot before they were written, or by `arrange`. */
   leastMoved?: number
 }
@@ -75,7 +84,7 @@ const ofBoth: Record<string, Story> = {
   'that nobody approves': {
     options: { env: { APPROVAL_TTL: '40s' } },
     moments: aroundEach('remind', 'expire'),
-    isApproved: false,
+    approved: 'never',
     ends: 'expired',
   },
 }
@@ -120,6 +129,28 @@ const ofMoves: Record<string, Story> = {
       world.moveBehindOurBack(id, world.third(id).id)
     },
     ends: 'superseded',
+  },
+  'that waits for its hour, until an approver lets it start': {
+    options: moved,
+    words: 'in 2h',
+    moments: aroundEach('start-now'),
+    async meanwhile(scene, _, __, card) {
+      const { ben, evidence, slack } = scene
+      await untilRecord(scene, ({ waits }) => waits?.for === 'start')
+      const shown = () => slack.messages(card.channel).find(({ ts }) => ts === card.ts) ?? card
+      const isHeard = async () => (await evidence.records()).some(({ startNow }) => startNow !== undefined)
+      await untilHeard('it may start now', () => ben.click(shown(), 'Start now'), isHeard)
+    },
+    ends: 'done',
+    audits: 'start-now',
+  },
+  'that nobody approves until others are called': {
+    policy: 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [U0DOV00001] } }]',
+    moments: aroundEach('escalate', 'report'),
+    approved: 'afterwards',
+    ends: 'done',
+    audits: 'escalate',
+    says: '<@U0DOV00001>',
   },
   'that fails': {
     options: moved,
@@ -189,12 +220,6 @@ const ofEvacuations: Record<string, Story> = {
 /** The steps of a request whose record cannot be verified any more. */
 const distrusted = aroundEach('distrust')
 
-/** An approver lets a scheduled move start now. */
-const startedNow = aroundEach('start-now')
-
-/** When others are called, and when the message to them is sent. */
-const escalated = aroundEach('escalate', 'report')
-
 const stories = [
   ...Object.entries({ ...ofBoth, ...ofMoves }).map(([name, story]) => ({ what: 'a move', name, story })),
   ...Object.entries({ ...ofBoth, ...ofEvacuations }).map(([name, story]) => ({ what: 'an evacuation', name, story })),
@@ -202,21 +227,27 @@ const stories = [
 
 describe('a bot that is killed right before and right after each step of a request ends it rightly, and reports once', () => {
   test.for(stories)('$what $name', { concurrent: true }, async ({ what, story }, context) => {
-    const { addresses = 3, options, moments, arrange, meanwhile, isApproved = true, ends, leastMoved = 0 } = story
+    const { addresses = 3, options, policy, words, moments, arrange, meanwhile, approved, ends, audits, says, leastMoved = 0 } = story
     const isMove = what === 'a move'
     const some: SceneOptions = isMove ? { elasticIps: 1 } : { elasticIps: 0, onRacks: [addresses] }
-    const scene = await startScene({ ...options, ...some, onEnd: context.onTestFinished })
+    const onEnd = context.onTestFinished
+    const env = { ...options?.env, ...(policy && { POLICY_FILE: policyInFile(policy, onEnd) }) }
+    const scene = await startScene({ ...options, ...some, env, onEnd })
     const ids = isMove ? [scene.elasticIp(0).id] : onRack(scene, 0).map(({ id }) => id)
     const idAt: IdAt = (index) => ids[index] ?? ''
-    const card = isMove ? await scene.requestMove(0) : await requestEvacuation(scene, 0)
+    const card = isMove ? await scene.requestMove(0, ops, words) : await requestEvacuation(scene, 0)
     await arrange?.(scene, ids, idAt)
 
-    await Promise.all([killAtEach(scene, moments), isApproved && approveWhileKilled(scene, card), meanwhile?.(scene, ids, idAt)])
+    const decide = () => approveWhileKilled(scene, card)
+    await Promise.all([killAtEach(scene, moments), !approved && decide(), meanwhile?.(scene, ids, idAt, card)])
+    if (approved === 'afterwards') await decide()
     scene.accountApi.faults.clear()
     const evidence = await scene.gather(1)
 
     expect(brokenPromises(evidence)).toEqual([])
     if (ends) expect(evidence.records.map(({ state }) => state)).toEqual([ends])
+    if (audits) expect(evidence.audit.entries.filter(({ act }) => act === audits)).toHaveLength(1)
+    if (says) expect(scene.slack.thread(card.channel, card.ts).filter(({ text }) => text.includes(says))).toHaveLength(1)
     expect(scene.bots.kills()).toBe(moments.length)
     const moved = evidence.records.flatMap(({ items = [] }) => items).filter(({ state }) => state === 'done')
     expect(moved.length).toBeGreaterThanOrEqual(leastMoved)
@@ -245,45 +276,8 @@ describe('a bot that is killed right before and right after each step of a reque
     expect(scene.bots.kills()).toBe(distrusted.length)
   })
 
-  test('a scheduled move that an approver lets start now is sent once', async ({ onTestFinished }) => {
-    const scene = await startScene({ elasticIps: 1, ...moved, onEnd: onTestFinished })
-    await scene.ada.command(`/infra ip move ${scene.elasticIp(0).address} ${scene.to} in 2h`, { channel: ops })
-    const card = await scene.untilCard(0, /needs approval from/)
-    await approveWhileKilled(scene, card)
-    await untilRecord(scene, ({ waits }) => waits?.for === 'start')
-    const now = () => scene.slack.messages(card.channel).find(({ ts }) => ts === card.ts) ?? card
-    const isHeard = async () => (await scene.evidence.records()).some((request) => request.startNow !== undefined)
-    const startNow = untilHeard('it may start now', () => scene.ben.click(now(), 'Start now'), isHeard)
-
-    await Promise.all([killAtEach(scene, startedNow), startNow])
-    const evidence = await scene.gather(1)
-
-    expect(brokenPromises(evidence)).toEqual([])
-    expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
-    expect(evidence.audit.entries.filter(({ act }) => act === 'start-now')).toHaveLength(1)
-    expect(scene.bots.kills()).toBe(startedNow.length)
-  })
-
-  test('a move that nobody approves in time calls others once', async ({ onTestFinished }) => {
-    const policy = 'rules: [{ name: a, approve: [S0ONCALL01], escalate: { after: 5s, to: [U0DOV00001] } }]'
-    const scene = await startScene({ elasticIps: 1, env: { POLICY_FILE: policyInFile(policy) }, onEnd: onTestFinished })
-    const card = await scene.requestMove(0)
-
-    await killAtEach(scene, escalated)
-    await scene.untilReport(card, /needs approval/)
-    await approveWhileKilled(scene, card)
-    const evidence = await scene.gather(1)
-
-    expect(brokenPromises(evidence)).toEqual([])
-    expect(evidence.records.map(({ state }) => state)).toEqual(['done'])
-    const called = scene.slack.thread(card.channel, card.ts).filter(({ text }) => text.includes('<@U0DOV00001>'))
-    expect(called).toHaveLength(1)
-    expect(evidence.audit.entries.filter(({ act }) => act === 'escalate')).toHaveLength(1)
-    expect(scene.bots.kills()).toBe(escalated.length)
-  })
-
   test('these are all steps that a worker takes of moves', () => {
-    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted, ...startedNow, ...escalated]
+    const moments = [...stories.flatMap(({ story }) => story.moments), ...distrusted]
     const killedAt = new Set<Moment['at']>(moments.map(({ at }) => at))
     const taken = (Object.keys(steps) as StepName[]).filter((name) => stepOf(name).takers.includes('worker'))
 

@@ -124,8 +124,8 @@ export async function startScene({
     return slack.until(() => slack.messages(channel).findLast(isIt), { what: `a card of ${address} like ${fits}`, timeoutMs })
   }
 
-  async function requestMove(index: number, channel = ops): Promise<Message> {
-    await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to}`, { channel })
+  async function requestMove(index: number, channel = ops, words = ''): Promise<Message> {
+    await ada.command(`/infra ip move ${elasticIp(index).address} ${places.to} ${words}`, { channel })
     return untilCard(index, /needs approval from/, 15_000, channel)
   }
 

@@ -3,7 +3,6 @@ import { Redis as RedisClient } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { approveMove, ops, people, untilReport, untilShown } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
-import type { FaultPlan } from '../sandbox/slack/slack.ts'
 import { environment, startProcess } from '../start-process.ts'
 import { brokenPromises } from './invariants.ts'
 import { startScene } from './scene.ts'
@@ -21,48 +20,39 @@ async function environmentWithoutSlack(more: Record<string, string> = {}) {
 type Redis = Awaited<ReturnType<typeof startRedis>>
 
 /** Each lets Redis go away, and returns how it comes back. */
-const outages: Record<string, { settings?: string[]; leave: (redis: Redis) => Promise<() => Promise<void>> }> = {
-  'is away': {
-    leave: async (redis) => {
-      await redis.kill()
-      return redis.restart
-    },
+const outages: Record<string, (redis: Redis) => Promise<() => Promise<void>>> = {
+  'is away': (redis) => redis.kill().then(() => redis.restart),
+  async 'reads its files'(redis) {
+    const filler = new RedisClient(redis.url)
+    const writes = filler.pipeline()
+    for (let key = 0; key < 15_000; key += 1) writes.set(`filler-${key}`, '1')
+    await writes.exec()
+    filler.disconnect()
+    await redis.kill()
+    const loaded = redis.restart()
+    return () => loaded
   },
-  'reads its files': {
-    // 1 ms for each write, 15 s together. Redis answers clients after every 1,024 of them.
-    settings: ['key-load-delay 1000'],
-    leave: async (redis) => {
-      const filler = new RedisClient(redis.url)
-      const writes = filler.pipeline()
-      for (let key = 0; key < 15_000; key += 1) writes.set(`filler-${key}`, '1')
-      await writes.exec()
-      filler.disconnect()
-      await redis.kill()
-      const loaded = redis.restart()
-      return () => loaded
-    },
-  },
-  'comes and goes': {
-    leave: async (redis) => {
-      await redis.kill()
-      return async () => {
-        for (let round = 0; round < 10; round += 1) {
-          await redis.restart()
-          // Long enough for a connection to open and be used in some of the rounds.
-          await delay(round * 40)
-          await redis.kill()
-          await delay(300)
-        }
+  async 'comes and goes'(redis) {
+    await redis.kill()
+    return async () => {
+      for (let round = 0; round < 10; round += 1) {
         await redis.restart()
+        // Long enough for a connection to open and be used in some of the rounds.
+        await delay(round * 40)
+        await redis.kill()
+        await delay(300)
       }
-    },
+      await redis.restart()
+    }
   },
 }
 
 describe('a start while a dependency is away', () => {
   test.each(Object.entries(outages))(
     'without Redis, which %s, answers people with a sentence, and does all of its work after Redis is back',
-    async (_, { settings, leave }) => {
+    async (how, leave) => {
+      // 1 ms for each write, 15 s together. Redis answers clients after every 1,024 of them.
+      const settings = how === 'reads its files' ? ['key-load-delay 1000'] : []
       const redis = await startRedis({ appendonly: true, settings })
       onTestFinished(() => redis.stop())
       const { slack, accountApi, env } = await environment({ REDIS_URL: redis.url, ALLOW_VOLATILE_REDIS: 'false' })
@@ -131,31 +121,26 @@ describe('a start while a dependency is away', () => {
     expect(await bot.exited).toBe(1)
     expect(bot.errors()).toMatch(/^Slack rejects SLACK_BOT_TOKEN \(token_revoked\)\./)
   })
-})
-
-describe('a start over Socket Mode', () => {
-  async function startOverSockets(fault: Partial<FaultPlan>) {
-    const { slack, env } = await environment({}, { socketMode: true })
-    const injected = slack.faults.add({ method: 'apps.connections.open', kind: 'status', ...fault })
-    return { slack, injected, bot: await startProcess(env) }
-  }
 
   // Slack's client itself would try again after the second error.
-  test.each(['invalid_auth', 'token_revoked'])('that Slack refuses (%s) fails with a sentence', async (error) => {
-    const { bot } = await startOverSockets({ kind: 'error', error, times: 100 })
+  test.each(['invalid_auth', 'token_revoked'])('fails with a sentence if Slack opens no Socket Mode (%s)', async (error) => {
+    const { slack, env } = await environment({}, { socketMode: true })
+    slack.faults.add({ method: 'apps.connections.open', kind: 'error', error, times: 100 })
+    const bot = await startProcess(env)
 
     expect(await bot.exited).toBe(1)
     expect(bot.errors()).toMatch(new RegExp(`^Slack does not open Socket Mode \\(${error}\\)\\. Check SLACK_APP_TOKEN`))
   })
 
-  test('waits while Slack does not answer', async () => {
-    const { slack, injected, bot } = await startOverSockets({ kind: 'status', times: 2 })
+  test('waits while Slack does not open Socket Mode', async () => {
+    const { slack, env } = await environment({}, { socketMode: true })
+    const away = slack.faults.add({ method: 'apps.connections.open', kind: 'status', times: 2 })
+    const bot = await startProcess(env)
 
     expect(await bot.page('/readyz')).toMatchObject({ status: 503 })
     await bot.untilReady()
 
-    expect(injected.fired).toBe(2)
-    expect(slack.sockets()).toBe(1)
+    expect([away.fired, slack.sockets()]).toEqual([2, 1])
   })
 })
 

@@ -13,6 +13,7 @@ import { type PlannedStep, takeSteps } from '../given/take-steps.ts'
 import { wholeList } from '../whole-list.ts'
 
 const input = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
+const noAnswer = new ApiUnreachableError({ operation: 'elasticIps.get', requestSent: 'unknown', problem: 'no answer' })
 
 async function recordSigned(store: Store, wanted: Partial<NewRequest>, by = signatures): Promise<void> {
   await store.create(signedBy(by, newRequestFor(wanted)))
@@ -108,11 +109,12 @@ describe('several moves under way', () => {
     Object.entries(statuses).map(([id, status]) => ({ id, address: id, status, server: { id: serverId, hostname: 'web-2' } }))
 
   /** Tracks moves to web-2 whose addresses one list shows like this. Those it does not show are read alone. */
-  async function trackMoves(ids: string[], listed: unknown[]) {
+  async function trackMoves(ids: string[], listed: unknown[] | Error) {
     const calls: string[] = []
     const elasticIps = {
       list: async ({ pages }: { pages: number }) => {
         calls.push(`list of ${pages}`)
+        if (listed instanceof Error) throw listed
         return wholeList(listed)
       },
       get: async (id: string) => {
@@ -123,13 +125,9 @@ describe('several moves under way', () => {
     const { app, store } = startJobs([moveChange({ account: { elasticIps } } as never)])
     const requests: Request[] = []
     for (const id of ids) {
-      const facts = {
-        elasticIpId: id,
-        address: id,
-        from: { id: 'sv_1', name: 'web-1' },
-        to: { id: 'sv_22mUQSvUfeqdv', name: 'web-2' },
-      }
-      const input = { elasticIpId: id, serverId: 'sv_22mUQSvUfeqdv' }
+      const to = { id: 'sv_22mUQSvUfeqdv', name: 'web-2' }
+      const facts = { elasticIpId: id, address: id, from: { id: 'sv_1', name: 'web-1' }, to }
+      const input = { elasticIpId: id, serverId: to.id }
       await recordSigned(store, { id, kind: 'ip.move', input, facts, resource: `elastic_ip:${id}` })
       requests.push(await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }]))
     }
@@ -138,20 +136,16 @@ describe('several moves under way', () => {
     return { calls, states }
   }
 
-  test('are looked at with one list, in which a row that shows the end is the end', async () => {
-    const listed = pageOf({ a: 'active', b: 'moving', c: 'active' }, 'sv_22mUQSvUfeqdv')
+  const rows = pageOf({ a: 'active', b: 'moving', c: 'active' }, 'sv_22mUQSvUfeqdv')
+  const allShown = [['list of 1'], ['a done', 'b tracking', 'c done']]
 
-    const { calls, states } = await trackMoves(['a', 'b', 'c'], listed)
-
-    expect(calls).toEqual(['list of 1'])
-    expect(states).toEqual(['a done', 'b tracking', 'c done'])
-  })
-
-  test('that the list does not show are read alone, because a missing row settles nothing', async () => {
-    const { calls, states } = await trackMoves(['a', 'b'], pageOf({ a: 'active' }, 'sv_22mUQSvUfeqdv'))
-
-    expect(calls).toEqual(['list of 1', 'get b'])
-    expect(states).toEqual(['a done', 'b tracking'])
+  test.each<[what: string, ids: string[], listed: unknown[] | Error, calls: string[], states: string[]]>([
+    ['a row that shows the end is the end', ['a', 'b', 'c'], rows, ...(allShown as [string[], string[]])],
+    ['a row that comes twice is read once', ['a', 'b', 'c'], [...rows, ...rows], ...(allShown as [string[], string[]])],
+    ['a missing row settles nothing, and is read alone', ['a', 'd'], rows, ['list of 1', 'get d'], ['a done', 'd tracking']],
+    ['one that fails settles nothing', ['a', 'b'], noAnswer, ['list of 1', 'get a', 'get b'], ['a tracking', 'b tracking']],
+  ])('are looked at with one list, in which %s', async (_, ids, listed, calls, states) => {
+    expect(await trackMoves(ids, listed)).toEqual({ calls, states })
   })
 })
 
@@ -159,7 +153,6 @@ describe('an account API that does not answer', () => {
   /** Moves under way, and ticks at which the account answers or not, so long after the first. */
   async function startSilence(count = 2) {
     let isAway = true
-    const noAnswer = new ApiUnreachableError({ operation: 'elasticIps.get', requestSent: 'unknown', problem: 'no answer' })
     const moving = (id: string) => ({ id, address: id, status: 'moving', server: undefined })
     const elasticIps = {
       list: async () => (isAway ? Promise.reject(noAnswer) : wholeList([])),

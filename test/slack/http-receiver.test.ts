@@ -57,10 +57,24 @@ const probe: Sent = { method: 'GET', path: '/' }
 
 test.each<[string, Sent, string]>([
   ['another path', probe, '404 close'],
+  ...['GET /slack/events', 'POST /slack/events/', 'PUT /slack/events', 'POST //', 'HEAD /.env'].map((line): [string, Sent, string] => {
+    const [method, path] = line.split(' ')
+    return [`a signature, and the line ${line}`, { ...command, method, path }, '404 close']
+  }),
   ['no signature', { headers: { 'content-type': form }, body: 'payload='.repeat(30) }, '401 close'],
   ['a wrong signature', { headers: plausibleHeaders(), body: 'payload=x' }, '401 close'],
+  ['the signature of an empty secret', signed('command=%2Finfra', form, ''), '401 close'],
   ['an old time stamp', { headers: plausibleHeaders(nowSeconds() - 310), body: 'payload=x' }, '401 close'],
+  ['a time stamp of the future', { headers: plausibleHeaders(nowSeconds() + 310), body: 'payload=x' }, '401 close'],
+  ['no time stamp', { ...command, headers: { ...command.headers, 'x-slack-request-timestamp': '' } }, '401 close'],
+  ['a time stamp that is none', { ...command, headers: { ...command.headers, 'x-slack-request-timestamp': 'now' } }, '401 close'],
+  [
+    'the header of an event of Socket Mode',
+    { headers: { ...plausibleHeaders(), 'x-slack-socket-mode': '1' }, body: 'payload=x' },
+    '401 close',
+  ],
   ['a body that is too large', { headers: plausibleHeaders(), body: 'x'.repeat(1_048_577) }, '413 close'],
+  ['a signature, and a body that is too large', signed(`payload=${'x'.repeat(1_048_577)}`), '413 close'],
   ['another content type', { headers: { ...plausibleHeaders(), 'content-type': 'text/plain' } }, '415 close'],
   ["Slack's certificate check, which anybody can send", { headers: { 'content-type': form }, body: 'ssl_check=1' }, '200 close'],
   ['a signature', command, '200 keep-alive'],
