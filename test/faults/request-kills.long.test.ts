@@ -101,6 +101,20 @@ const ofMoves: Record<string, Story> = {
     },
     ends: 'done',
   },
+  'that is slower than usual': {
+    options: { moveTakesMs: forever },
+    moments: aroundEach('slow'),
+    async meanwhile(scene) {
+      const { admin, evidence } = scene
+      await untilRecord(scene, ({ state }) => state === 'tracking')
+      const [request] = await evidence.records()
+      // Otherwise it would be slow after a minute at the earliest.
+      await admin.hset(evidence.keys.record(request?.id ?? ''), 'slowAfterMs', '1000')
+      await untilRecord(scene, ({ slowAt }) => slowAt !== undefined)
+      endMoves(scene)
+    },
+    ends: 'done',
+  },
   'that waits for its turn': {
     options: moved,
     moments: aroundEach('wait-for-turn'),
