@@ -72,7 +72,7 @@ const ceilings: Record<string, number> = {
   'docs/slack-app.md': 450,
   'docs/kubernetes.md': 600,
   'docs/systemd.md': 450,
-  'docs/redis.md': 650,
+  'docs/redis.md': 600,
   'docs/backup.md': 600,
   'docs/configuration.md': 1_100,
   'docs/policy.md': 1_300,

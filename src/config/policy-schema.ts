@@ -300,7 +300,9 @@ export function policySchema(options: PolicyOptions) {
       approve: formOf<ApproveTerms | undefined>(
         (input) => (Array.isArray(input) ? Approvers : isMap(input) ? Terms : input === 'none' ? Nobody : undefined),
         'none, a list such as [U0BEN00001, S0ONCALL01], or any_of and all_of with such lists',
-      ).describe('Ids of people and user groups, one of whom approves; `none`; or `any_of`, `all_of` and `approvals` (1 to 10).'),
+      ).describe(
+        'Ids of people and user groups, one of whom approves; `none`; or such as `{any_of: [S0ONCALL01], approvals: 2}`, with `any_of`, `all_of` or both, and 1 to 10 approvals.',
+      ),
       self_approval: z
         .enum(['never', 'break-glass'])
         .prefault('never')

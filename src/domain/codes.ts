@@ -74,7 +74,7 @@ export const errors = {
   'freeze-not-trusted': {
     means: 'The record of freezes was gone, older or forged.',
     impact: 'All changes are frozen.',
-    do: `${changePassword}, unless its data was lost or set back. If STATE_KEY was replaced, set both keys. Then use the unfreeze command.`,
+    do: `${changePassword}, unless its data was lost or set back. If STATE_KEY was rotated (not stolen), set both keys. Then use the unfreeze command.`,
   },
   'key-end-overdue': {
     means: 'A key that should have ended an hour ago still exists.',
