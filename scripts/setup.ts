@@ -111,6 +111,7 @@ async function run([option, ...others]: string[]): Promise<void> {
   await askForAccount(setup)
   await askForRedis(setup)
   const policy = await askWhoApproves(setup)
+  await askForPublicUrl(setup)
   await askForChannel(setup)
   write(setup, policy)
   await start(setup)
@@ -299,6 +300,13 @@ async function startRedis(setup: Setup, [program = '', ...words]: string[]): Pro
 }
 
 // --- People and the channel ---
+
+async function askForPublicUrl(setup: Setup): Promise<void> {
+  if (!checks.needsPublicUrl(withSecrets(setup))) return
+  const message = "Address where people's browsers reach Lockkeeper, because a rule has confirm: passkey"
+  if (setup.hasTerminal || isGiven(setup, 'PUBLIC_URL')) return ask(setup, 'PUBLIC_URL', message)
+  if (answerOf(setup, 'PUBLIC_URL') === undefined) throw new Stopped(`PUBLIC_URL is missing. ${message}.`)
+}
 
 /** Returns the text of a new policy file, if one is wanted. One that exists is never replaced. */
 async function askWhoApproves(setup: Setup): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { policySchema } from '../src/config/policy-schema.ts'
 import { secretVariables, variablesFor } from '../src/config/variables.ts'
 import { errors, type Meaning } from '../src/domain/codes.ts'
 import { openStates, requestStates, stateMeanings } from '../src/domain/request.ts'
-import { bundles, changeKinds, neverExempt } from '../src/features/index.ts'
+import { bundles, changeKinds, confirmations, neverExempt } from '../src/features/index.ts'
 import { statuses } from '../src/features/machines/problems.ts'
 import { logFields } from '../src/ops/fields.ts'
 import { createMetricsPage } from '../src/ops/health.ts'
@@ -33,7 +33,7 @@ interface Members {
 }
 
 const membersOf = (type: z.ZodType) => z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as unknown as Members
-const kindsOfChange = { kinds: changeKinds, bundles, neverExempt }
+const kindsOfChange = { kinds: changeKinds, bundles, neverExempt, confirmations }
 const variables = membersOf(variablesFor(kindsOfChange))
 
 // --- Markdown ---

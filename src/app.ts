@@ -19,6 +19,7 @@ import type { Redis } from './redis/connect.ts'
 import type { RedisConnections } from './redis/connections.ts'
 import type { Keys } from './redis/key-names.ts'
 import type { Queues } from './redis/queues.ts'
+import type { Confirmation } from './rights/confirmation.ts'
 import type { Directory } from './slack/people.ts'
 import type { Respond } from './slack/respond.ts'
 import type { ChannelMembership, Messenger, OnSlackCall, SetupProbe, SlackIdentity } from './slack/web-api.ts'
@@ -68,6 +69,8 @@ export interface App {
   catalog: Catalog
   /** Of the messages that abilities owe, by the name that they have in the outbox. */
   senders: Record<string, SendText>
+  /** What rules can ask for besides a click on *Approve*, by the name that they have there. */
+  confirmations: Record<string, Confirmation>
   signatures: RequestSignatures
   /** Seals what is kept in Redis beside requests and the audit. */
   recordKeyring: Keyring

@@ -1,7 +1,7 @@
 import { ConfigError, takeConfig } from './config/config.ts'
 import { StartError } from './domain/errors.ts'
 import { cleanText } from './domain/text.ts'
-import { bundles, changeKinds, neverExempt } from './features/index.ts'
+import { bundles, changeKinds, confirmations, neverExempt } from './features/index.ts'
 import { createLog, describeError, type Log } from './ops/log.ts'
 import type { Outlets } from './start/apps.ts'
 import { type Bot, createBot } from './start/bot.ts'
@@ -12,7 +12,7 @@ export async function run(env: NodeJS.ProcessEnv, outlets: Pick<Outlets, 'timing
   let bot: Bot | undefined
 
   try {
-    const config = takeConfig(env, { kinds: changeKinds, bundles, neverExempt })
+    const config = takeConfig(env, { kinds: changeKinds, bundles, neverExempt, confirmations })
     const log: Log = createLog({ level: config.logLevel })
     for (const warning of config.warnings) log.warn({ code: 'configuration-warning' }, warning)
     if (config.signsWithApiKey) {

@@ -39,6 +39,7 @@ const owners: [name: RegExp, files: RegExp][] = [
   [/^chrono-node\/en$/, /^domain\/times\.ts$/],
   [/^temporal-polyfill$/, /^domain\/(times|hours)\.ts$/],
   [/^re2js$/, /^domain\/reason\.ts$/],
+  [/^@simplewebauthn\//, /^features\/passkeys\/ceremony\.ts$/],
 ]
 
 interface Import {
@@ -116,9 +117,12 @@ describe('the architecture', () => {
     expect(wrong).toEqual([])
   })
 
-  test('lets only the start and the verifier of the audit import the configuration', () => {
-    const importers = inside.filter(({ target }) => target === 'config/config.ts').map(({ file }) => partOf(file))
-    expect([...new Set(importers)].filter((part) => part !== 'app').toSorted()).toEqual(['audit', 'redis', 'rights', 'run', 'start'])
+  test('lets only the start, the verifier of the audit and the program that trusts passkeys import the configuration', () => {
+    const importers = inside
+      .filter(({ target }) => target === 'config/config.ts')
+      .map(({ file }) => (featureOf(file) ? file : partOf(file)))
+    const others = [...new Set(importers)].filter((part) => part !== 'app').toSorted()
+    expect(others).toEqual(['audit', 'features/passkeys/trust.ts', 'redis', 'rights', 'run', 'start'])
   })
 
   test('has packages that only their owners import', () => {
@@ -133,7 +137,7 @@ describe('the architecture', () => {
 
   test('has one file in each program that reads the environment', () => {
     const readers = files.filter((file) => /process\.env\b/.test(textOf.get(file) ?? ''))
-    expect(readers.toSorted()).toEqual(['audit/verify.ts', 'main.ts'])
+    expect(readers.toSorted()).toEqual(['audit/verify.ts', 'features/passkeys/trust.ts', 'main.ts'])
   })
 
   test('reveals secrets only in these files', () => {

@@ -10,7 +10,7 @@ import { type Config, ConfigError, readConfig } from '../../src/config/config.ts
 import { Variables } from '../../src/config/variables.ts'
 import { isUserGroup } from '../../src/domain/policy.ts'
 import { cleanText } from '../../src/domain/text.ts'
-import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
+import { bundles, changeKinds, confirmations, neverExempt } from '../../src/features/index.ts'
 import { createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -22,7 +22,7 @@ import { type Name, otherVariables } from './answers.ts'
 type Problem = string | undefined
 type Values = Record<string, string>
 
-const kinds = { kinds: changeKinds, bundles, neverExempt }
+const kinds = { kinds: changeKinds, bundles, neverExempt, confirmations }
 
 /** Throws ConfigError with a line for each error. */
 export const configOf = (values: Values): Config => readConfig({ ...otherVariables(process.env), ...values }, kinds)
@@ -31,7 +31,7 @@ export const configOf = (values: Values): Config => readConfig({ ...otherVariabl
 export function othersProblem(values: Values, asked: string[]): Problem {
   const others = Object.entries(values).filter(([name]) => !asked.includes(name.replace(/_FILE$/, '')))
   try {
-    configOf({ ...unanswered, OPS_CHANNEL: 'C00', ...Object.fromEntries(others) })
+    configOf({ ...unanswered, STATE_KEY: 'unanswered'.repeat(4), OPS_CHANNEL: 'C00', ...Object.fromEntries(others) })
     return undefined
   } catch (error) {
     if (error instanceof ConfigError) return error.message
@@ -47,6 +47,17 @@ const unanswered: Values = {
   INFRA_API_KEY: 'unanswered',
   REDIS_URL: 'redis://127.0.0.1:9',
   APPROVERS: 'U00',
+  PUBLIC_URL: 'https://unanswered.invalid',
+}
+
+/** Whether a rule of the policy asks for what a browser confirms. */
+export function needsPublicUrl({ PUBLIC_URL: _, ...values }: Values): boolean {
+  try {
+    configOf({ ...unanswered, ...values, PUBLIC_URL: '' })
+    return false
+  } catch (error) {
+    return error instanceof ConfigError && error.lines.some((line) => line.startsWith('PUBLIC_URL is missing'))
+  }
 }
 
 /**

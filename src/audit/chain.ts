@@ -1,7 +1,7 @@
 import { hash as digest, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { Finding } from '../domain/change.ts'
-import { Passed } from '../domain/request.ts'
+import { Confirmed, Passed } from '../domain/request.ts'
 import type { Keyring, Verdict } from '../domain/signing.ts'
 import { scrub } from '../ops/log.ts'
 
@@ -55,6 +55,8 @@ export const AuditNote = z.looseObject({
   revision: z.number().optional(),
   /** What an emergency approval passed. */
   passed: z.array(Passed).optional(),
+  /** What an approval was confirmed with, as it is verified before the write. */
+  confirmed: Confirmed.optional(),
   /** In a note that old entries were removed: the number of the last one. */
   through: z.number().int().optional(),
 })

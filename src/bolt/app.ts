@@ -13,7 +13,7 @@ import { StartError } from '../domain/errors.ts'
 import type { Secret } from '../domain/signing.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import { modal, notice, wholeSection } from '../slack/blocks.ts'
-import { httpReceiver, unreadReasons } from '../slack/http-receiver.ts'
+import { httpReceiver, type Page, unreadReasons } from '../slack/http-receiver.ts'
 import { membersOf, readMetadata, readPayload } from '../slack/payloads.ts'
 import { type Mrkdwn, mrkdwn, toPlainText } from '../slack/text.ts'
 import { type Identity, longestCallMs, measuredFetch, type OnSlackCall } from '../slack/web-api.ts'
@@ -34,7 +34,7 @@ export function webClientOptions(apiUrl: URL, logger: Logger, onCall: OnSlackCal
 }
 
 /** Creates Bolt's app for either transport, without listeners, and the function that starts it. `identity` was read from Slack before. */
-export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
+export function createBolt(app: App, { botId, botUserId, teamId }: Identity, pages: Page[] = []) {
   const { botToken, signingSecrets = [], appToken, apiUrl, host, port } = app.config.slack
   const { logger, onCall } = app.slack
   const refused = Promise.withResolvers<never>()
@@ -52,6 +52,7 @@ export function createBolt(app: App, { botId, botUserId, teamId }: Identity) {
         signingSecrets: signingSecrets.map((secret) => secret.reveal()),
         logger,
         teamId,
+        pages,
         onRefused(reason) {
           app.metrics.slackRefused(reason)
           const fields = { code: 'public-port-refused', problem: reason } as const

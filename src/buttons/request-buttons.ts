@@ -19,6 +19,7 @@ import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { renderDetails, viewOf } from '../outbox/render.ts'
 import { refuse } from '../rights/authorize.ts'
+import { ConfirmationRequired } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
@@ -49,23 +50,42 @@ export function requestButtons(
 
   return {
     clicks: {
-      [cardButtons.approve]: pressed((click) => pressApprove(app, click)),
+      [cardButtons.approve]: pressed((click) => orConfirm(click, () => pressApprove(app, click), undefined)),
       [cardButtons.reject]: openReject(app),
       [cardButtons.withdraw]: onRequest((request, { origin, answer }) => withdraw(app, request, origin, answer.elsewhere)),
       // Each press reads the account and takes a turn of its writes before one of them takes the step.
       [cardButtons.handOver]: onRequest((request, click) =>
         runAlone(`${request.id} ${click.origin.userId}`, () => handOver(app, request, click)),
       ),
-      [cardButtons.startNow]: onRequest((request, { origin, answer }) => startNow(app, request, origin, answer.elsewhere)),
+      [cardButtons.startNow]: onRequest((request, click) =>
+        orConfirm(click, () => startNow(app, request, click.origin, click.answer.elsewhere), undefined),
+      ),
       [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
       [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
     },
     submissions: {
       [rejectCallbackId]: (submission) => submitReject(app, submission),
-      [approveCallbackId]: (submission) => submitApprove(app, submission),
-      [breakGlassCallbackId]: (submission) => submitBreakGlass(app, submission),
+      [approveCallbackId]: (submission) => orConfirm(submission, () => submitApprove(app, submission), toConfirm),
+      [breakGlassCallbackId]: (submission) => orConfirm(submission, () => submitBreakGlass(app, submission), toConfirm),
     },
+  }
+}
+
+const toConfirm: SubmissionAnswer = { is: 'accepted', words: mrkdwn`Not approved yet: confirm it with the link that only you see.` }
+
+/** Where the rule of the request asks for more than a click, the answer says how to confirm it, and nothing is approved yet. */
+async function orConfirm<Result>(
+  { origin, answer }: Pick<Click, 'origin' | 'answer'>,
+  decide: () => Promise<Result>,
+  asked: Result,
+): Promise<Result> {
+  try {
+    return await decide()
+  } catch (error) {
+    if (!(error instanceof ConfirmationRequired)) throw error
+    await answer.ephemeral(await error.ask(origin))
+    return asked
   }
 }
 

@@ -3,7 +3,8 @@ import { machineRequester, type Origin } from '../domain/approval.ts'
 import { approversOf, isSetting, isUserGroup } from '../domain/policy.ts'
 import { withUnit } from '../domain/text.ts'
 import { ruleWords } from '../messages/request-words.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../slack/text.ts'
+import { whoConfirms } from '../rights/confirmation.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, someTexts, userGroupMention } from '../slack/text.ts'
 import type { ChannelMembership, GroupReading, SlackReading } from '../slack/web-api.ts'
 import { ago, type Found, isUnread, listOf, ok, plainWords, readFact, type Unread, unknown, wrong } from './check.ts'
 
@@ -235,4 +236,22 @@ export function judgePort(of: 'alerts' | 'machines', { isOn, listed }: Port): Fo
   const variables =
     of === 'alerts' ? mrkdwn`${code('ALERTS_PORT')} and ${code('ALERTS_TOKEN')}` : mrkdwn`${code('MACHINES_PORT')} and their tokens`
   return wrong(mrkdwn`Off, although the policy names some: ${entries}.`, mrkdwn`Set ${variables}.`)
+}
+
+/** What rules ask for besides a click, and whether enough people can give it. */
+export async function readConfirmations(app: App) {
+  const rules = await whoConfirms(app)
+  const problems = rules.length === 0 ? [] : await Promise.all(Object.values(app.confirmations).map(({ problem }) => problem()))
+  return { rules, problems: problems.flatMap((problem) => problem ?? []) }
+}
+
+export function judgeConfirmations({ rules, problems }: Awaited<ReturnType<typeof readConfirmations>>): Found[] {
+  const ofRules = rules.map(({ rule, needed, able, unable }) => {
+    const without = unable.length === 0 ? mrkdwn`` : mrkdwn` Without one: ${someTexts(unable.map((id) => mention(id)))}.`
+    const words = mrkdwn`Approvers under the ${ruleWords(rule.name)} who have one: ${able.length}.${without}`
+    if (able.length > needed) return ok(words)
+    // A requester can't approve their own request.
+    return wrong(mrkdwn`${words} It needs ${needed} besides the requester.`, mrkdwn`Let more of them add one, as docs/passkeys.md says.`)
+  })
+  return [...problems.map((problem) => wrong(problem, mrkdwn`Check ${code('PUBLIC_URL')}, and the proxy before it.`)), ...ofRules]
 }

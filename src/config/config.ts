@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import type { z } from 'zod'
 import { machineRequester } from '../domain/approval.ts'
-import type { Bundles, ChangeKind, Machine, Policy } from '../domain/policy.ts'
+import type { Bundles, ChangeKind, Confirmations, Machine, Policy } from '../domain/policy.ts'
 import type { Secret } from '../domain/signing.ts'
 import { type ReadFile, readFromDisk, readText } from './notation.ts'
 import { readPolicyFile, simplePolicy } from './policy-file.ts'
@@ -60,10 +60,23 @@ function linesAcross({ values, problems }: Given): string[] {
   if (told.length > 0 && !has('OPS_CHANNEL'))
     lines.push(`OPS_CHANNEL is missing: with ${told.join(' and ')} it must be a channel, as its id (C…, G…)`)
   // Some systems open both of two ports with one number, and a proxy would publish the wrong one. 0 selects any free port.
-  const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT', 'MACHINES_PORT'] as const).filter((name) => name !== 'PORT' || !has('SLACK_APP_TOKEN'))
+  const ports = (['PORT', 'OPS_PORT', 'ALERTS_PORT', 'MACHINES_PORT'] as const).filter(
+    (name) => name !== 'PORT' || !has('SLACK_APP_TOKEN') || has('PUBLIC_URL'),
+  )
   const numbers = ports.map((name) => Variables.shape[name].safeParse(values[name]).data).filter((port) => port)
   if (new Set(numbers).size < numbers.length) lines.push('PORT, OPS_PORT, ALERTS_PORT and MACHINES_PORT must differ')
   return lines
+}
+
+/** What a browser confirms needs its address, and what is kept of it outlasts the key of the account. */
+function linesForConfirmations({ rules }: Policy, { values, problems }: Given): string[] {
+  const rule = rules.find(({ confirmBy }) => confirmBy !== undefined)
+  if (!rule) return []
+  const why = `the rule ${JSON.stringify(rule.name)} has confirm: ${rule.confirmBy}`
+  const needed = { PUBLIC_URL: "the address where people's browsers reach Lockkeeper", STATE_KEY: 'a key of at least 32 characters' }
+  return Object.entries(needed).flatMap(([name, what]) =>
+    values[name] === undefined && !problems.has(name) ? [`${name} is missing: ${why}, so it must be ${what}`] : [],
+  )
 }
 
 const policyVariables = ['APPROVERS', 'OPERATORS', 'CHANNELS', 'NO_APPROVAL'] as const
@@ -144,26 +157,29 @@ interface ReadOptions {
   bundles: Bundles
   /** Kinds that NO_APPROVAL can't name. */
   neverExempt?: ChangeKind[]
+  confirmations?: Confirmations
   readFile?: ReadFile
   /** Gets the name of each variable that holds a token of a machine, also before a ConfigError. */
   onSecret?: (variable: string) => void
 }
 
 /** Reads variables, the files of secrets, and the policy file. Throws ConfigError with a line for every error of all of them. */
-export function readConfig(env: Environment, { kinds, bundles, neverExempt, readFile = readFromDisk, onSecret }: ReadOptions) {
+export function readConfig(env: Environment, options: ReadOptions) {
+  const { kinds, bundles, neverExempt, confirmations, readFile = readFromDisk, onSecret } = options
   const given = givenVariables(env, secretVariables, readFile)
   const { POLICY_FILE: policyFile, APPROVAL_TTL: approvalTtl } = given.values
   const parsed = variablesFor({ kinds, bundles, neverExempt }).safeParse(given.values)
   const lines = [...linesOf(parsed.error, given), ...linesAcross(given)]
   // Read the file even if APPROVAL_TTL, its default, is bad, so that one start shows the errors of both.
   const expiresMs = Variables.shape.APPROVAL_TTL.safeParse(approvalTtl).data ?? 0
-  const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs }) : undefined
+  const file = policyFile ? readPolicyFile(policyFile, readFile, { kinds, bundles, expiresMs, confirmations }) : undefined
   if (file && 'lines' in file) lines.push(...file.lines)
   const machines = file && 'policy' in file ? (file.policy.machines ?? []) : []
   for (const { token } of machines) onSecret?.(token)
   // Other processes do not need the tokens.
   const { tokens, lines: wrong } = tokensOf(env, given.values, given.values.MACHINES_PORT ? machines : [], readFile)
   lines.push(...wrong)
+  if (file && 'policy' in file) lines.push(...linesForConfirmations(file.policy, given))
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines)
   const policy = file && 'policy' in file ? file.policy : simplePolicy(parsed.data, { kinds, bundles })
   return { ...nameParts(parsed.data, tokens), policy, policyFile, warnings: warningsOf(parsed.data, policy) }
@@ -251,6 +267,7 @@ function nameParts(v: Variables, tokens: MachineTokens) {
     keyReview: v.KEY_REVIEW,
     docsUrl: v.DOCS_URL,
     environment: v.ENVIRONMENT,
+    publicUrl: v.PUBLIC_URL,
     logLevel: v.LOG_LEVEL,
   }
 }

@@ -1,6 +1,16 @@
 import type { z } from 'zod'
 import { alertsRequester, machineRequester } from '../domain/approval.ts'
-import { type AlertRoute, approversOf, type Machine, type Policy, type PolicyRule, rulesOfKind, settingRules } from '../domain/policy.ts'
+import {
+  type AlertRoute,
+  approversOf,
+  firstApproversOf,
+  type Machine,
+  type Policy,
+  type PolicyRule,
+  rulesOfKind,
+  settingRules,
+  union,
+} from '../domain/policy.ts'
 import { misleadingPart, withoutInvisible } from '../domain/text.ts'
 import { quote, type ReadFile, readText } from './notation.ts'
 import { absentWords, type PolicyOptions, policySchema } from './policy-schema.ts'
@@ -28,9 +38,30 @@ export function readPolicy(text: string, file: string, options: PolicyOptions): 
   const issues = (parsed.error?.issues ?? []).flatMap(problemsIn)
   // Rules and entries are compared with each other only if all their values are valid.
   const problems = [...misleadingTexts(content.value), ...issues, ...(policy ? conflictsIn(policy) : [])]
-  if (policy && problems.length === 0) return { policy }
+  if (policy && problems.length === 0) return { policy: { ...policy, rules: [...policy.rules, ...rulesToConfirm(policy.rules, options)] } }
   const all = problems.map(({ path, message }) => ({ line: lineOf(path), sentence: `${nameOf(path)}: ${message}` }))
   return { lines: linesOf(file, all) }
+}
+
+/** What a confirmation rests on is changed only with the confirmation of another approver, whatever the rules of the file say. */
+function rulesToConfirm(rules: PolicyRule[], { confirmations = new Map(), expiresMs }: PolicyOptions): PolicyRule[] {
+  return [...confirmations].flatMap(([name, changes]): PolicyRule[] => {
+    const approvers = rules.flatMap(({ confirmBy, approve }) => (confirmBy === name && approve ? [firstApproversOf(approve)] : []))
+    if (approvers.length === 0 || changes.length === 0) return []
+    const approve = { anyOf: union(approvers), allOf: [], approvals: 1 }
+    return [{ ...forEverybody, name: `${name}s`, changes, channels: undefined, request: undefined, approve, confirmBy: name, expiresMs }]
+  })
+}
+
+/** What a rule says that nobody wrote. */
+const forEverybody = {
+  projects: undefined,
+  alerts: false,
+  breakGlass: false,
+  reason: [],
+  confirm: false,
+  windows: [],
+  mention: undefined,
 }
 
 interface Problem {
@@ -96,14 +127,14 @@ function conflictsIn(policy: Policy): Problem[] {
   ]
 }
 
-function withoutApproval({ approve, breakGlass, emergency, alerts, machines = [], confirm }: PolicyRule): Problem[] {
+function withoutApproval({ approve, breakGlass, emergency, alerts, machines = [], confirm, confirmBy }: PolicyRule): Problem[] {
   if (approve) return []
   const byMachine = alerts ? alertsRequester : machines[0]
   const words = {
     self_approval: breakGlass && 'break-glass',
     emergency: emergency && 'approvers',
     request: byMachine,
-    confirm: confirm && 'true',
+    confirm: confirmBy ?? (confirm && 'true'),
   }
   const wrong = Object.entries(words).filter(([, word]) => word)
   return wrong.map(([key, word]) => ({ path: [key], message: `must not be ${word} where approve is none: nobody approves` }))
@@ -184,18 +215,7 @@ function neverLet({ name, channelId }: Machine, { rules }: Policy): Problem | un
 export function simplePolicy(v: Variables, { kinds, bundles }: Omit<PolicyOptions, 'expiresMs'>): Policy {
   const noApproval = v.NO_APPROVAL ?? []
   const needApproval = kinds.filter((kind) => !noApproval.includes(kind) && !bundles.has(kind))
-  const shared = {
-    projects: undefined,
-    channels: v.CHANNELS,
-    request: v.OPERATORS,
-    alerts: false,
-    breakGlass: false,
-    reason: [],
-    confirm: false,
-    expiresMs: v.APPROVAL_TTL,
-    windows: [],
-    mention: undefined,
-  }
+  const shared = { ...forEverybody, channels: v.CHANNELS, request: v.OPERATORS, expiresMs: v.APPROVAL_TTL }
   const approve = { anyOf: v.APPROVERS ?? { users: [], userGroups: [] }, allOf: [], approvals: 1 }
   const rules = [
     { name: settingRules.noApproval, changes: noApproval, approve: undefined, ...shared },

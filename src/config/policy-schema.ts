@@ -6,6 +6,7 @@ import {
   type ApproveTerms,
   type Bundles,
   type ChangeKind,
+  type Confirmations,
   type EndsTerms,
   type Freeze,
   freezing,
@@ -242,6 +243,7 @@ const says = (description: string, missing?: string) => ({ description, missing 
 export interface PolicyOptions {
   kinds: ChangeKind[]
   bundles: Bundles
+  confirmations?: Confirmations | undefined
   /** What a rule without `expires` gets, in milliseconds. */
   expiresMs: number
 }
@@ -276,7 +278,7 @@ type ReadRule = Omit<PolicyRule, 'windows'> & { window: string | undefined }
 
 /** Parses the whole file. The path of each issue leads to its line. */
 export function policySchema(options: PolicyOptions) {
-  const { kinds, bundles, expiresMs } = options
+  const { kinds, bundles, expiresMs, confirmations = new Map() } = options
   const everyKind = ['every kind', ...[...bundles.keys()].map((kind) => `\`${kind}\``)].join(' but ')
   const Rule = z
     .strictObject({
@@ -314,10 +316,15 @@ export function policySchema(options: PolicyOptions) {
           says('`approvers`: they may pass windows and freezes, with a reason ([emergency approvals](#windows-and-freezes)).', '`never`'),
         ),
       reason: Reason.prefault('optional').describe('`required`, `optional`, or [a pattern](#a-ticket-in-the-reason).'),
-      confirm: z
-        .boolean()
+      confirm: formOf<boolean | string>(
+        (input) =>
+          typeof input !== 'string' || confirmations.size === 0 ? z.boolean() : confirmations.has(input) ? z.string() : undefined,
+        ['true, false', ...confirmations.keys()].join(' or '),
+      )
         .prefault(false)
-        .describe('`true`: *Approve* always asks for a confirmation, not only if there is something to check.'),
+        .describe(
+          '`true`: *Approve* always asks for a confirmation, not only if there is something to check. `passkey`: [an approval needs a passkey](passkeys.md).',
+        ),
       expires: Duration.optional().meta(says('How long it can be approved, such as `30m`, at most 24d.', '`APPROVAL_TTL`')),
       escalate: Escalate.optional().meta(says('Who is called, too, while it waits: `{after: 30m, to: [S0LEADS00]}`.', 'nobody')),
       window: z.string().optional().meta(says('The [window](#windows-and-freezes) outside of which nothing starts.', 'none')),
@@ -368,7 +375,8 @@ export function policySchema(options: PolicyOptions) {
         breakGlass: rule.self_approval === 'break-glass',
         emergency: rule.emergency === 'approvers' || undefined,
         reason: rule.reason ? [{ rule: rule.name, ...rule.reason }] : [],
-        confirm: rule.confirm,
+        confirm: rule.confirm === true,
+        confirmBy: typeof rule.confirm === 'string' ? rule.confirm : undefined,
         expiresMs: rule.expires ?? expiresMs,
         window: rule.window,
         ends: rule.ends,

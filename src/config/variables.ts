@@ -84,6 +84,14 @@ const address = (name: string) =>
 
 const perMinute = (what: string, fewest: number) => wholeNumber(`how many ${what} a minute the account allows one key`, fewest, 999_999)
 
+/** Parses the origin of pages. Browsers keep passkeys by its host, and take `localhost` for safe, and no IP address. */
+const publicAddress = value((text) => {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password || url.search || url.hash || url.pathname !== '/' || isIP(url.hostname.replace(/[[\]]/g, '')))
+    return undefined
+  return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost') ? url : undefined
+}, 'an https address without a path, such as https://lockkeeper.example.com (http only for localhost)')
+
 /** Of a secret, which can come from a file. */
 const inFile = (description: string, needed?: string) => ({ description, needed, file: true })
 
@@ -190,6 +198,10 @@ export const Variables = z.object({
     .describe('The IP address for the HTTP API and the MCP server of machines (docs/machines.md).'),
   MACHINES_PORT: port.optional().describe('Its port. Unset: machines can request nothing.'),
 
+  PUBLIC_URL: publicAddress.optional().meta({
+    description: "The address where people's browsers reach PORT, such as https://lockkeeper.example.com. It may be inside a VPN.",
+    needed: 'where a rule has confirm: passkey',
+  }),
   OPS_CHANNEL: fitting(isChannelId, 'a channel id (C…, G…)')
     .optional()
     .describe('The id of a channel that gets notices for operators. Unset: only the log has them.'),

@@ -41,6 +41,15 @@ export const errors = {
   'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: again },
   'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: again },
   'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: again },
+  'confirmation-needed-now': { means: 'The policy now asks for a passkey.', do: again },
+  'confirmation-lost': {
+    means: 'A passkey that approved a request was removed, or PUBLIC_URL changed.',
+    do: again,
+  },
+  'passkeys-not-trusted': {
+    means: 'The record of passkeys in Redis is gone, older or forged. Nobody can approve with one.',
+    do: `${changePassword}. Then add passkeys anew (docs/passkeys.md).`,
+  },
   'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes.', do: again },
   'request-lost': {
     means: 'The record of an open request is gone from Redis.',
@@ -237,6 +246,10 @@ const ofDecisions = {
   'too-late': 'the request was already decided, sent or ended',
   'not-approved-yet': 'the request still needed approval',
   'approved-before': 'they had approved it already',
+  'confirmation-required': 'they had to confirm it',
+  'not-confirmed': "the passkey didn't fit",
+  'no-passkey': 'they have no passkey',
+  'too-many-passkeys': 'they have five passkeys',
   'end-not-allowed': 'the rule no longer allows the end of the key',
   'on-hold': 'its start, a window or a freeze holds it',
   'taken-over': 'a newer request changes the same resource',

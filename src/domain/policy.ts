@@ -130,6 +130,8 @@ export interface PolicyRule {
   reason: ReasonTerms[]
   /** Whether *Approve* always asks for a confirmation, even if there is nothing to check first. */
   confirm: boolean
+  /** What an approval needs besides a click, such as `passkey`: the name of what an ability confirms with. */
+  confirmBy?: string | undefined
   expiresMs: number
   ends?: EndsTerms | undefined
   /** A change may start only while all of these are open. */
@@ -142,6 +144,9 @@ export interface PolicyRule {
 
 /** Kinds that are many changes of another kind under one approval, each with that other kind: an evacuation is many moves. */
 export type Bundles = ReadonlyMap<ChangeKind, ChangeKind>
+
+/** What rules can ask for besides a click on *Approve*, by name, with the kinds of change that always need it. */
+export type Confirmations = ReadonlyMap<string, ChangeKind[]>
 
 export interface Policy {
   rules: PolicyRule[]
@@ -294,6 +299,7 @@ function withBoth(rule: PolicyRule, other: PolicyRule): PolicyRule {
     emergency: [rule, other].every(({ approve, emergency }) => !approve || emergency) || undefined,
     reason: [...rule.reason, ...other.reason],
     confirm: rule.confirm || other.confirm,
+    confirmBy: rule.confirmBy ?? other.confirmBy,
     expiresMs: Math.min(rule.expiresMs, other.expiresMs),
     windows: [...rule.windows, ...other.windows.filter(({ name }) => !rule.windows.some((window) => window.name === name))],
     with: [...(rule.with ?? []), { name: other.name, approvals: other.approve ? approvalsNeeded(other.approve) : 0 }],

@@ -47,8 +47,8 @@ function requestContent(request: AsRequested) {
 /** What the signature of a person's decision covers. `via` is the party that it stands for, by which the rule allowed it. */
 function contentOf(signed: 'approval' | 'break-glass' | 'start-now') {
   return ({ id, hash }: Pick<Request, 'id' | 'hash'>, decided: Unsigned<Decision> & Pick<Approval, 'emergency'>) => {
-    const { by, rule, via, at, reason, passed, emergency } = decided
-    return { signed, requestId: id, hash, by, rule, via, at, reason, passed, emergency }
+    const { by, rule, via, at, reason, passed, emergency, confirmed } = decided
+    return { signed, requestId: id, hash, by, rule, via, at, reason, passed, emergency, confirmed }
   }
 }
 

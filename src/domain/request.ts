@@ -90,6 +90,10 @@ export const Passed = z.object({
 })
 export type Passed = z.infer<typeof Passed>
 
+/** What an approval was confirmed with, besides a click. `proof`: what the ability that confirms verifies again before the write. */
+export const Confirmed = z.object({ with: z.string(), proof: z.record(z.string(), z.string()) })
+export type Confirmed = z.infer<typeof Confirmed>
+
 export const Approval = Grant.extend({
   by: z.string(),
   at: z.number(),
@@ -97,6 +101,7 @@ export const Approval = Grant.extend({
   emergency: z.literal(true).optional(),
   reason: z.string().optional(),
   passed: z.array(Passed).optional(),
+  confirmed: Confirmed.optional(),
   signature: z.string().optional(),
 })
 export type Approval = z.infer<typeof Approval>
@@ -107,6 +112,8 @@ export const Decision = Grant.extend({
   reason: z.string().optional(),
   breakGlass: z.boolean().optional(),
   passed: z.array(Passed).optional(),
+  /** Set if the requester alone approved it. Otherwise each approval has its own. */
+  confirmed: Confirmed.optional(),
   at: z.number().optional(),
   /** The people and groups whom the rule required at the last approval. All had approved. */
   allOf: z.array(z.string()).optional(),
@@ -302,6 +309,8 @@ export type AuthorityProblem = Finding & {
     | 'approval-needed-now'
     | 'rule-gone'
     | 'end-not-allowed'
+    | 'confirmation-needed-now'
+    | 'confirmation-lost'
 }
 
 /** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */

@@ -1,5 +1,5 @@
 import type { App, SendText } from '../app.ts'
-import type { Bundles, ChangeKind } from '../domain/policy.ts'
+import type { Bundles, ChangeKind, Confirmations } from '../domain/policy.ts'
 import type { Ability, ListedChange } from '../kit/ability.ts'
 import { takeAlerts } from './alerts/ability.ts'
 import { showAudit } from './audit/audit.ts'
@@ -20,6 +20,7 @@ import { evacuateServer } from './moves/ip-evacuate.ts'
 import { moveElasticIp } from './moves/ip-move.ts'
 import { listMoves } from './moves/list.ts'
 import { tellOutside } from './outside/outside.ts'
+import { confirmWithPasskeys } from './passkeys/ability.ts'
 import { listPending } from './pending.ts'
 import { listPlans } from './plans.ts'
 import { listServers } from './servers.ts'
@@ -45,6 +46,7 @@ export const abilities: Ability[] = [
   revokeApiKey,
   keyEnds,
   freezeChanges,
+  confirmWithPasskeys,
   listPending,
   takeAlerts,
   answerMachines,
@@ -66,6 +68,15 @@ export const neverExempt: ChangeKind[] = abilities.flatMap(({ kinds = [], neverE
 
 /** Of all messages that abilities owe, by the name that they have in the outbox. */
 export const senders: Record<string, SendText> = Object.assign({}, ...abilities.map(({ senders }) => senders))
+
+const confirms: NonNullable<Ability['confirms']> = Object.assign({}, ...abilities.map(({ confirms }) => confirms))
+
+/** What rules can ask for besides a click on *Approve*, by name, with the kinds of change that always need it. */
+export const confirmations: Confirmations = new Map(Object.entries(confirms).map(([name, { kinds }]) => [name, kinds]))
+
+export function confirmationsOf(app: App): App['confirmations'] {
+  return Object.fromEntries(Object.entries(confirms).map(([name, { of }]) => [name, of(app)]))
+}
 
 /** What the abilities change on the account without a request. */
 export async function ownChanges(app: App, found: ListedChange[]): Promise<Set<string>> {

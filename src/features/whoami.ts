@@ -1,3 +1,4 @@
+import type { App } from '../app.ts'
 import { isForLackOfAnswer, type Origin, type Ruling } from '../domain/approval.ts'
 import { whenOpen } from '../domain/hours.ts'
 import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
@@ -5,6 +6,7 @@ import { formatDuration } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { ruleWords, whoApproves } from '../messages/request-words.ts'
 import { denialWords, type LabelOf } from '../messages/why-not.ts'
+import { ableToConfirm } from '../rights/confirmation.ts'
 import { type KindRights, type Rights, rightsOf } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
 import { capitalised, channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
@@ -78,7 +80,7 @@ function whyNot(ruling: Ruling): Mrkdwn {
 }
 
 /** How many approvals it needs, and who gives them, if this person can't. */
-function approvers({ approve, expiresMs, breakGlass, emergency }: PolicyRule, ruling: Ruling): Mrkdwn[] {
+function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: PolicyRule, ruling: Ruling): Mrkdwn[] {
   if (!approve) return [mrkdwn`No approval needed`]
   const needed = approvalsNeeded(approve)
   const urgent = [
@@ -88,8 +90,17 @@ function approvers({ approve, expiresMs, breakGlass, emergency }: PolicyRule, ru
   const who = ruling.allowed ? [] : isForLackOfAnswer(ruling.denial) ? [whyNot(ruling)] : [mrkdwn`${whoApproves(approve)} can approve`]
   return [
     ...who,
-    mrkdwn`${needed} ${needed === 1 ? 'approval' : 'approvals'} within ${formatDuration(expiresMs)}`,
+    mrkdwn`${needed} ${needed === 1 ? 'approval' : 'approvals'}${confirmBy ? ` with a ${confirmBy}` : ''} within ${formatDuration(expiresMs)}`,
     ...(urgent.length > 0 ? [mrkdwn`In an emergency, ${urgent.join(', and ')}`] : []),
+  ]
+}
+
+/** What they lack to approve under a rule that lets them. */
+async function lackWords(app: App, { kinds }: Rights, { userId, command }: Origin): Promise<Mrkdwn[]> {
+  const asking = kinds.flatMap(({ rules }) => rules).find(({ rule, approve }) => approve.allowed && rule.confirmBy !== undefined)?.rule
+  if (!asking || (await ableToConfirm(app, asking, [userId])).has(userId)) return []
+  return [
+    mrkdwn`:warning: You have no ${asking.confirmBy ?? ''}, so you can't approve under the ${ruleWords(asking.name)}. ${code(`${command} ${asking.confirmBy}s`)} adds one.`,
   ]
 }
 
@@ -97,5 +108,9 @@ export const whoAmI = listFeature({
   words: 'whoami',
   group: 'You',
   summary: 'What you may request and approve here, and by which rule',
-  list: async (app, { slashCommand: { origin } }) => rightsListing(await rightsOf(app, origin), origin, app.catalog.labelOf),
+  async list(app, { slashCommand: { origin } }) {
+    const rights = await rightsOf(app, origin)
+    const listing = rightsListing(rights, origin, app.catalog.labelOf)
+    return { ...listing, notes: [...(await lackWords(app, rights, origin)), ...(listing.notes ?? [])] }
+  },
 })

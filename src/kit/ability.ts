@@ -5,6 +5,8 @@ import type { Change } from '../domain/change.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { Work } from '../life/worker.ts'
 import type { HomeSection } from '../messages/home-view.ts'
+import type { Confirmation } from '../rights/confirmation.ts'
+import type { Page } from '../slack/http-receiver.ts'
 
 /** All that a file or folder of features/ adds. Nothing else names it but its line in the list. */
 export interface Ability {
@@ -22,6 +24,10 @@ export interface Ability {
   repeated?: (app: App, setup: Setup) => Work[]
   /** Ports of its own, which are open while people or workers can be answered. */
   ports?: (app: App) => Port[]
+  /** Pages on the port of Slack, each under a path of its own. */
+  pages?: (app: App) => Page[]
+  /** What an approval needs besides a click where a rule asks for it by this name. `kinds`: what it rests on is itself changed by requests of these kinds, which always need it. */
+  confirms?: Record<string, { of: (app: App) => Confirmation; kinds: ChangeKind[] }>
   /** Of what a list of the account shows as new, changed or gone: the ids of what it changes itself, without a request of its own. */
   ownChanges?: (app: App, found: ListedChange[]) => Promise<Set<string>>
   /** Which of its records a key of STATE_KEY signed that is not the first one. */

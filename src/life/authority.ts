@@ -19,6 +19,7 @@ import { show } from '../outbox/outbox.ts'
 import { isChildOf } from '../record/children.ts'
 import { isSend, isUnsend, sendsOrEnds, stateOfAct, stepOf } from '../record/steps.ts'
 import { noteOf } from '../record/store.ts'
+import { actOf, confirmationProblem } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 
@@ -46,7 +47,7 @@ export async function checkApproval(app: App, request: Request, now: number, lat
   if (!request.parent) return whyNotAllowed(app, request, now, latest)
   const parent = await app.store.find(request.parent.id)
   if (!parent) return { code: 'record-changed' }
-  const problem = problemOf(app.signatures.verifyRequest(request)) ?? whyNotAllowed(app, parent, now, { freezes: latest.freezes })
+  const problem = problemOf(app.signatures.verifyRequest(request)) ?? (await whyNotAllowed(app, parent, now, { freezes: latest.freezes }))
   if (problem) return problem
   return isChildOf(app, request, parent) ? undefined : { code: 'record-changed' }
 }
@@ -64,7 +65,12 @@ export async function checkPast(app: App, request: Request, earlier?: Promise<Fo
   return pastOf(entries.filter(({ item }) => item === idOfResource(resource)))
 }
 
-function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, freezes, facts }: Latest): AuthorityProblem | undefined {
+async function whyNotAllowed(
+  app: App,
+  request: Request,
+  now: number,
+  { moreMs = 0, freezes, facts }: Latest,
+): Promise<AuthorityProblem | undefined> {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
   const rule = ruleOf(app, request)
@@ -74,6 +80,8 @@ function whyNotAllowed(app: App, request: Request, now: number, { moreMs = 0, fr
   if (!request.needsApproval && (rule.approve || isMachine(request.origin))) return { code: 'approval-needed-now' }
   const unapproved = request.needsApproval ? approvalProblem(app, request, rule) : undefined
   if (unapproved) return unapproved
+  const unconfirmed = await unconfirmedAct(app, request, rule)
+  if (unconfirmed) return unconfirmed
   const { signed, times } = timesOf(app, request, freezes)
   return now > mayStartUntil(signed, times) + moreMs ? { code: 'approved-too-long-ago' } : undefined
 }
@@ -102,6 +110,24 @@ function approvalProblem({ signatures }: App, request: Request, rule: PolicyRule
   const isGenuine = verdicts.every((verdict) => verdict === 'genuine') && approvals.every((approval) => isInTime(request, approval))
   if (!isGenuine || approvals.length === 0) return { code: 'approvals-not-genuine' }
   return areEnough(request, decision, rule) ? undefined : { code: 'approval-needed-now' }
+}
+
+/** Under a rule that asks for a confirmation, each approval that counted has one, and so has what lets it start before its time. */
+async function unconfirmedAct(app: App, request: Request, rule: PolicyRule): Promise<AuthorityProblem | undefined> {
+  const { decision, approvals, startNow, needsApproval } = request
+  const given = decision?.breakGlass
+    ? [{ act: { to: 'break-glass' as const, by: decision.by ?? '', reason: decision.reason }, confirmed: decision.confirmed }]
+    : approvals.map((each) => ({ act: actOf(each), confirmed: each.confirmed }))
+  const early = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine' ? [startNow] : []
+  const acts = [
+    ...(needsApproval ? given : []),
+    ...early.map(({ by, confirmed }) => ({ act: { to: 'start-now' as const, by }, confirmed })),
+  ]
+  for (const { act, confirmed } of acts) {
+    const problem = await confirmationProblem(app, rule, request, act, confirmed)
+    if (problem) return problem
+  }
+  return undefined
 }
 
 /** The newest first. Also entries that cannot be verified: somebody who breaks a signature must not cause a second write. */

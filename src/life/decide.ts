@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, type Confirmed, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
@@ -11,6 +11,7 @@ import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
 import { firstReminderAt, type StepData } from '../record/store.ts'
 import { authorize } from '../rights/authorize.ts'
+import { actOf, confirmationProblem, requireConfirmed } from '../rights/confirmation.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
 import { holdsIfApproved, timesOf } from '../rights/times.ts'
 import { Refusal } from '../slack/errors.ts'
@@ -26,6 +27,8 @@ const mostTries = 20
 interface ApproveOptions {
   /** Why windows and freezes must not hold it. It is signed, and told to the channel. */
   emergency?: string | undefined
+  /** What the rule asks for besides a click. */
+  confirmed?: Confirmed | undefined
   /** Is called before Redis may store the approval. */
   onSend?: () => void
   onTaken?: OnTaken
@@ -36,7 +39,7 @@ export async function approve(
   app: App,
   read: Request,
   origin: Origin,
-  { emergency, onSend, onTaken }: ApproveOptions = {},
+  { emergency, confirmed: given, onSend, onTaken }: ApproveOptions = {},
 ): Promise<{ missing: number; needed: number }> {
   const { signatures, store } = app
   refuseRequesterOfDecided(read, origin)
@@ -54,24 +57,43 @@ export async function approve(
     // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
     if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal('record-changed', changedRecord)
     // Drops approvals that somebody who can write to Redis has added.
-    const earlier = request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine')
+    const earlier = await confirmedOf(
+      app,
+      request,
+      request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine'),
+    )
     if (earlier.some((each) => each.by === by))
       throw new Refusal('approved-before', approvedByYou((await tally(app, request, peopleOf(earlier))).missing))
-    const unsigned = { by, ...grant, ...urgent, emergency: emergency === undefined ? undefined : (true as const), at: await store.now() }
+    const isUrgent = emergency === undefined ? undefined : (true as const)
+    const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, reason: emergency }), given)
+    const unsigned = { by, ...grant, ...urgent, emergency: isUrgent, confirmed, at: await store.now() }
     const approval = signatures.signApproval(request, unsigned)
     const approvals = [...earlier, approval]
     const { enough, missing, needed, allOf, counted } = await tally(app, request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
     const { set, ...last } = approvalData(app, app.catalog.open(request).change, { ...request, approvals }, signed)
     const data: StepData = enough
-      ? { ...last, set: { ...set, approvals }, audit: { ...last.audit, ...urgent }, reports: [...(last.reports ?? []), ...reports] }
-      : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, missing, needed }, reports }
+      ? {
+          ...last,
+          set: { ...set, approvals },
+          audit: { ...last.audit, ...urgent, confirmed },
+          reports: [...(last.reports ?? []), ...reports],
+        }
+      : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, confirmed, missing, needed }, reports }
     onSend?.()
     const changed = await tryStep(app, request, by, enough ? 'approve' : 'count-approval', data, onTaken)
     if (!changed) return { missing, needed }
     request = changed
   }
   throw new Error(`request ${read.id} kept changing while it was approved`)
+}
+
+/** Those that still count where the rule asks for a confirmation. It may have begun to, or what confirmed one may be gone: that person can approve again. */
+async function confirmedOf(app: App, request: Request, approvals: Approval[]): Promise<Approval[]> {
+  const rule = ruleOf(app, request)
+  if (!rule) return approvals
+  const problems = await Promise.all(approvals.map((each) => confirmationProblem(app, rule, request, actOf(each), each.confirmed)))
+  return approvals.filter((_, index) => problems[index] === undefined)
 }
 
 function peopleOf(approvals: Approval[]): string[] {
@@ -81,8 +103,8 @@ function peopleOf(approvals: Approval[]): string[] {
 /** A worker sends a change at once. One that is handed over waits for its requester as long as it could wait for approval. */
 export function approvalData(app: App, { handover }: Change, request: Request, decision: Decision): StepData {
   const { ttlMs } = request
-  const { by, rule, via, reason, passed } = decision
-  const audit = { by, rule, via, reason, passed }
+  const { by, rule, via, reason, passed, confirmed } = decision
+  const audit = { by, rule, via, reason, passed, confirmed }
   if (!handover) return { set: { decision }, audit, dueInMs: 0 }
   const now = decision.at ?? Date.now()
   const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
@@ -107,12 +129,13 @@ export async function mayDecide(
 }
 
 /** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
-export async function breakGlass(app: App, request: Request, origin: Origin, reason: string): Promise<void> {
+export async function breakGlass(app: App, request: Request, origin: Origin, reason: string, given?: Confirmed): Promise<void> {
   const grant = await authorize(app, origin, { to: 'break-glass', request })
   requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
+  const confirmed = await requireConfirmed(app, request, { to: 'break-glass', by: origin.userId, reason }, given)
   const { passed } = await holdsIfApproved(app, request)
-  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, at: await app.store.now() }
+  const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, confirmed, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app, app.catalog.open(request).change, request, decision)
   await takeStep(app, request, origin.userId, 'break-glass', data)
@@ -135,7 +158,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 }
 
 /** An approver lets an approved request start before its own start. If a window or a freeze would hold it, its start stays as it was. */
-export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
+export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken, given?: Confirmed): Promise<void> {
   const { userId } = origin
   const grant = await authorize(app, origin, { to: 'decide', request, button: cardButtons.startNow })
   if (holdOf(request)?.for !== 'start') throw tooLate(request, userId)
@@ -144,11 +167,12 @@ export async function startNow(app: App, request: Request, origin: Origin, onTak
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, startNow: { at: now } }, times)
   if (held) throw new Refusal('on-hold', mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
-  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now })
-  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant }, dueInMs: 0 }
+  const confirmed = await requireConfirmed(app, request, { to: 'start-now', by: userId }, given)
+  const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now, confirmed })
+  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant, confirmed }, dueInMs: 0 }
   const changed = await tryStep(app, request, userId, 'start-now', data, onTaken)
   // The worker has looked at its start at the same moment.
-  if (changed) return startNow(app, changed, origin, onTaken)
+  if (changed) return startNow(app, changed, origin, onTaken, given)
 }
 
 /** A change that the account API accepted cannot be canceled, so only its tracking can be stopped: by the requester, and by approvers. */

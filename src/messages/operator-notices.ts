@@ -76,6 +76,8 @@ export function distrusted({ id }: Request, problem: AuthorityProblem, host: str
     case 'approval-needed-now':
     case 'rule-gone':
     case 'end-not-allowed':
+    case 'confirmation-needed-now':
+    case 'confirmation-lost':
     case 'approved-too-long-ago': {
       const { means, do: next } = errors[problem.code]
       return mrkdwn`:warning: Nothing was done for request ${id}. ${means} ${next}`

@@ -67,7 +67,7 @@ function neededApproval(view: CardView): Mrkdwn {
   const requester = mention(request.origin.userId)
   const approvers = whoIsAsked(request, rule)
   return approvers
-    ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}.`
+    ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}${rule?.confirmBy ? `, with a ${rule.confirmBy}` : ''}.`
     : mrkdwn`${requester} needs approval, but no policy rule covers this anymore.`
 }
 

@@ -57,6 +57,14 @@ const constant = {
     why: "The policy doesn't allow the end that the key would get. Nothing was changed.",
     next: 'Request it with another end.',
   },
+  'confirmation-needed-now': {
+    why: 'The policy now requires a passkey for its approvals. Nothing was changed.',
+    next: 'Request it again.',
+  },
+  'confirmation-lost': {
+    why: "A passkey that approved it was removed or can't be verified. Nothing was changed.",
+    next: 'Request it again.',
+  },
   'data-lost': { why: 'Redis lost its data.' },
   'set-back': { why: 'Redis went back to an older state.' },
   'freeze-missing': { why: 'The record of freezes was gone.' },
@@ -260,7 +268,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}. Lockkeeper's operators can add some.`
+      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}${denial.confirmBy === undefined ? '' : ` with a ${denial.confirmBy}`}. ${denial.confirmBy === undefined ? "Lockkeeper's operators can add some." : 'Ask them to add one.'}`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':

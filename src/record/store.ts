@@ -275,7 +275,10 @@ export function asRecorded(request: NewRequest): Request {
 export interface StepData {
   set?: Partial<Omit<Request, 'id' | 'state' | 'revision' | 'hash' | 'signature' | 'items' | Stamp>>
   /** What the audit notes of the step, beyond the request itself. */
-  audit?: Pick<AuditNote, 'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes' | 'passed'>
+  audit?: Pick<
+    AuditNote,
+    'by' | 'rule' | 'via' | 'reason' | 'missing' | 'needed' | 'answer' | 'resourceId' | 'causes' | 'passed' | 'confirmed'
+  >
   reports?: readonly ReportName[]
   /** The latest time for the step, in ms since 1970 by Redis' clock. Set it if the step rests on a read that can become outdated. */
   notAfter?: number

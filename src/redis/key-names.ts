@@ -56,6 +56,11 @@ export function createKeys(prefix: string) {
     freeze: `${tag}:freeze`,
     /** Up to when a process has searched the audit for changes of the freeze, signed. */
     freezeLook: `${tag}:freeze-look`,
+    /** The passkeys of all people, signed. */
+    passkeys: `${tag}:passkeys`,
+    /** What a link to a page is for, signed, for five minutes. A passkey that waits to be trusted, signed, for 15 minutes. */
+    passkeyLink: (id: string) => `${tag}:passkey-link:${id}`,
+    passkeyPending: (code: string) => `${tag}:passkey-pending:${code}`,
     /** A hash: the signed end of each key that ends by itself, by the id of the key. */
     keyEnds: `${tag}:key-ends`,
     /** Marks this data set. If the mark is gone, data was lost. */

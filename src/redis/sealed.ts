@@ -17,6 +17,10 @@ type RecordName =
   | 'key-review'
   | 'operator-message'
   | 'assignments'
+  | 'passkeys'
+  | 'passkey-link'
+  | 'passkey-pending'
+  | 'passkey-message'
   | `list ${string}`
 
 /** `none`: there is no record. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */

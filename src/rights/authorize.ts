@@ -34,9 +34,10 @@ import type { Metrics } from '../ops/metrics.ts'
 import { noteOf, type Store } from '../record/store.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { type Intent, type Judging, judge, judgeRequesting, members, type Pressed, teamIdFor } from './judge.ts'
+import { ableToConfirm, type Confirming } from './confirmation.ts'
+import { type Intent, judge, judgeRequesting, members, type Pressed, teamIdFor } from './judge.ts'
 
-interface Noting extends Judging {
+interface Noting extends Confirming {
   signatures: RequestSignatures
   audit: Audit
   store: Store
@@ -125,7 +126,13 @@ export async function admit(app: Noting, origin: Origin, requested: Requested): 
   const approvers = rule.approve ? await findApprovers(app, rule.approve, rule, origin) : 'enough'
   if (rule.approve && approvers === 'too-few') {
     const machine = isMachine(origin) ? origin.userId : undefined
-    throw await deny({ code: 'too-few-approvers', rule: rule.name, needed: approvalsNeeded(rule.approve), requester: machine })
+    throw await deny({
+      code: 'too-few-approvers',
+      rule: rule.name,
+      needed: approvalsNeeded(rule.approve),
+      requester: machine,
+      confirmBy: rule.confirmBy,
+    })
   }
   const unmet = unmetTerms(rule.reason, reason && cleanText(reason, { oneLine: true }))
   if (unmet.length > 0) throw new ReasonRequired(unmet.find(({ pattern }) => pattern !== undefined) ?? unmet[0], draft)
@@ -138,9 +145,9 @@ export async function admit(app: Noting, origin: Origin, requested: Requested): 
 
 /** Whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
 async function findApprovers(
-  app: Judging,
+  app: Confirming,
   terms: ApproveTerms,
-  { breakGlass }: PolicyRule,
+  rule: PolicyRule,
   origin: Origin,
 ): Promise<'enough' | 'too-few' | 'unknown'> {
   const { users, userGroups } = approversOf(terms)
@@ -149,10 +156,11 @@ async function findApprovers(
   if (groups.includes('unknown')) return 'unknown'
   const inGroups = groups.flatMap((group) => [...group])
   const teamId = teamIdFor(app, origin)
+  const able = await ableToConfirm(app, rule, [...new Set([...users, ...inGroups])])
   const eligible: string[] = []
-  for (const userId of new Set([...users, ...inGroups])) {
+  for (const userId of able) {
     const isOwn = userId === origin.userId
-    if (isOwn && !breakGlass) continue
+    if (isOwn && !rule.breakGlass) continue
     const person = await app.directory.person(userId)
     if (person.standing === 'unknown') return 'unknown'
     if (person.standing !== 'member' || !isOf(person, teamId)) continue

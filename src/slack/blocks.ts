@@ -139,7 +139,8 @@ export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message
   return { text: truncate([...lines].join('\n') || emptyText, longestMessageText, 'mrkdwn'), blocks: fitBlocks(blocks, 'message') }
 }
 
-function wordsIn(block: KnownBlock): string {
+/** The words of a block without its layout, in mrkdwn. */
+export function wordsIn(block: KnownBlock): string {
   switch (block.type) {
     case 'header':
       return escapeMrkdwn(block.text.text).text

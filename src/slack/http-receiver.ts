@@ -6,7 +6,25 @@ import { createLimitedServer, type LimitedRequest } from '../ops/server.ts'
 /** Slack waits this long for an answer. A connection that is still open then must not delay the end of the process. */
 const stopWithinMs = 3_000
 
+/** A page for browsers, with all paths below its own. It answers strangers: it trusts nothing, and costs little until a link is genuine. */
+export interface Page {
+  /** `/passkeys` */
+  path: string
+  /** `body`: '' of a GET. Never throws. */
+  answer: (request: Pick<IncomingMessage, 'method' | 'headers'>, path: string, body: string) => Promise<PageAnswer>
+}
+
+export interface PageAnswer {
+  status: number
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** An answer of a browser to a ceremony has about 2 kB. */
+const maxPageBodyBytes = 16_384
+
 interface HttpSettings {
+  pages?: Page[]
   /** While one is replaced, Slack signs with the old or with the new one. */
   signingSecrets: string[]
   logger: Logger
@@ -16,10 +34,11 @@ interface HttpSettings {
 }
 
 /** Bolt's own receiver reads whole bodies of anybody, ends the process on a signed `null`, and has no limits for connections. */
-export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused }: HttpSettings): Receiver {
+export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused, pages = [] }: HttpSettings): Receiver {
   if (signingSecrets.length === 0 || signingSecrets.includes(''))
     throw new Error('no signing secret: everybody could sign with an empty one')
   const readBody = createBodyReader({ maxBytes: maxBodyBytes })
+  const takePage = createPages(pages)
   const server = createLimitedServer({
     named: { host: 'HOST', port: 'PORT' },
     mostConnections: 1_000,
@@ -29,6 +48,7 @@ export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused }:
   let bolt: Bolt | undefined
 
   async function take({ request, response, trust }: LimitedRequest): Promise<void> {
+    if (await takePage(request, response)) return
     const refusal = refusalOf(request, Date.now())
     if (refusal?.status === 413) return refuseTooLarge(response)
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
@@ -84,6 +104,39 @@ export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused }:
     start: server.start,
     stop: server.stop,
   }
+}
+
+/** Answers what is for a page. False: it is for none. Bodies of pages have a limit of their own, so that they never push out one of Slack's. */
+function createPages(pages: Page[]): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
+  const readBody = createBodyReader({ maxBytes: maxPageBodyBytes, maxOpen: 64 * maxPageBodyBytes })
+  return async (request, response) => {
+    const path = (request.url ?? '').split(/[?#]/)[0] ?? ''
+    const page = pages.find((each) => path === each.path || path.startsWith(`${each.path}/`))
+    if (!page) return false
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const reading = isRead ? undefined : await readBody(request)
+    if (reading?.is === 'not-sent') return true
+    const { status, headers, body } =
+      reading?.is === 'too-large'
+        ? { status: 413 }
+        : await page.answer(request, path.slice(page.path.length), reading?.body.toString() ?? '')
+    response.writeHead(status, { 'content-length': Buffer.byteLength(body ?? ''), ...headers })
+    if (mustEnd(request)) response.end()
+    else if (request.method === 'HEAD') response.end()
+    else response.end(body)
+    return true
+  }
+}
+
+/** The port of the pages alone, where Slack does not use it: in Socket Mode. */
+export function pagesServer(pages: Page[]) {
+  const takePage = createPages(pages)
+  return createLimitedServer({
+    named: { host: 'HOST', port: 'PORT' },
+    mostConnections: 200,
+    stopWithinMs,
+    handle: ({ request, response }) => void takePage(request, response).then((isTaken) => isTaken || response.writeHead(404).end()),
+  })
 }
 
 /** Sends the head of the answer at once, and discards the body before the end of the connection, so that the sender can read why. */

@@ -14,7 +14,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring, type Purpose } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { senders } from '../features/index.ts'
+import { confirmationsOf, senders } from '../features/index.ts'
 import { submit } from '../life/submit.ts'
 import { assignmentsRefused, damagedAudit, freezeOfUnknownKey } from '../messages/operator-notices.ts'
 import {
@@ -187,12 +187,15 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     ...shared,
     ...ofPeople,
     submit: (requested) => submit(people, requested),
+    confirmations: {},
   }
   const jobs: App = {
     ...shared,
     ...over(patient),
     submit: (requested) => submit(jobs, requested),
+    confirmations: {},
   }
+  for (const app of [people, jobs]) app.confirmations = confirmationsOf(app)
   return { people, jobs, newestHead }
 }
 

@@ -21,6 +21,7 @@ import { onApiError } from '../outbox/operators.ts'
 import { isFrozenAt } from '../record/freeze.ts'
 import { clockAheadOfRedisMs, readRedisMemory } from '../redis/connections.ts'
 import { markSigningKey } from '../redis/sealed.ts'
+import { pagesServer } from '../slack/http-receiver.ts'
 import { buildApps, disconnect, type Outlets } from './apps.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { clockProblem, statusChecks } from './status.ts'
@@ -48,6 +49,10 @@ export function createBot(config: Config, outlets: Outlets) {
   const status = createStatus(statusChecks(people), people.log)
   const pages = { '/status': status.page, '/metrics': createMetricsPage(people.metrics.registry, () => sharedFigures(people)) }
 
+  const webPages = abilities.flatMap(({ pages }) => pages?.(people) ?? [])
+  const { appToken, host, port } = config.slack
+  const ofPages = appToken === undefined || webPages.length === 0 ? undefined : pagesServer(webPages)
+
   const lifecycle = createLifecycle({
     role: config.role,
     about: { transport: config.slack.appToken === undefined ? 'http' : 'socket mode' },
@@ -67,7 +72,7 @@ export function createBot(config: Config, outlets: Outlets) {
     },
     redis: { name: 'Redis', reach: () => reachRedis(people, dataLossMark), longestPauseMs: 3_000 },
     createListener(identity) {
-      const { bolt, start } = createBolt(people, identity)
+      const { bolt, start } = createBolt(people, identity, webPages)
       const { settle } = listen(bolt, people, interactions)
       bolt.error(async (error) => people.errors.of('slack')(error))
       return {
@@ -88,7 +93,11 @@ export function createBot(config: Config, outlets: Outlets) {
         },
       }
     },
-    ports: abilities.flatMap(({ ports }) => ports?.(people) ?? []),
+    ports: [
+      ...abilities.flatMap(({ ports }) => ports?.(people) ?? []),
+      // Slack needs no port in Socket Mode, and browsers do.
+      ...(ofPages ? [{ name: 'pagesPort', start: () => ofPages.start({ host, port }), stop: ofPages.stop }] : []),
+    ],
     worker: {
       async start() {
         await worker.start()

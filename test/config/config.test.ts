@@ -201,6 +201,7 @@ describe('an invalid configuration', () => {
       MOVE_POLL_BUDGET: '-1',
       MOVE_TIMEOUT: '99d',
       POLICY_FILE: 'policy.yml',
+      PUBLIC_URL: 'http://lockkeeper.example.com/path',
       OPS_CHANNEL: 'ops',
       WATCH_CHANGES: 'on',
       KEY_REVIEW: 'weekly',

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config/config.ts'
 import { type Timings, usualTimings } from '../../src/domain/timings.ts'
-import { bundles, changeKinds, neverExempt } from '../../src/features/index.ts'
+import { bundles, changeKinds, confirmations, neverExempt } from '../../src/features/index.ts'
 import { createLog } from '../../src/ops/log.ts'
 import { createBot } from '../../src/start/bot.ts'
 import { keyringOfBot, keysOfBot, signaturesOfBot } from '../given/signatures.ts'
@@ -48,7 +48,7 @@ export async function openWorld(redisUrl: string, options: WorldOptions = {}) {
 
   /** `more`: additional variables for this bot. */
   async function startBot(more: Record<string, string> = {}) {
-    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles, neverExempt }), {
+    const bot = createBot(readConfig({ ...variables, ...more }, { kinds: changeKinds, bundles, neverExempt, confirmations }), {
       timings,
       printAudit: (line) => void auditLines.push(line),
       log: createLog({ level: 'debug', destination: { write: (line: string) => void log.push(line) } }),

@@ -125,6 +125,8 @@ const ofAny: CommonFinding[] = [
   { code: 'already-sent' },
   { code: 'already-ended' },
   { code: 'approval-needed-now' },
+  { code: 'confirmation-needed-now' },
+  { code: 'confirmation-lost' },
   { code: 'end-not-allowed' },
   { code: 'rule-gone' },
   { code: 'data-lost' },

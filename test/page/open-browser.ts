@@ -27,6 +27,7 @@ export async function openBrowser() {
 
   return {
     troubles,
+    newPage,
 
     /** Opens the address as a new visitor. Tests share one page, because each new one costs a second of computing. */
     async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {

@@ -11,7 +11,7 @@ import type { CommandSuggestion, ShortcutSuggestion } from './slack/slack.ts'
 export function unconnectedFeatures(): Feature[] {
   // Features need a real client, which is never used here.
   const account = createAccountApi({ baseUrl: new URL('http://127.0.0.1:9'), key: new Secret('unused') })
-  const app = { account, ownLastSlice: '', config: {}, timings: {} }
+  const app = { account, ownLastSlice: '', config: { policy: { rules: [] } }, timings: {} }
   return abilities.map(({ create }) => create(app as unknown as App, {} as Setup))
 }
 

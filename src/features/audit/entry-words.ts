@@ -60,6 +60,9 @@ export const acts: Record<string, ActWords> = {
   unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
   'call-for-key-end': { word: 'key-end', words: 'Told the owner that a key ends' },
   'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
+  'passkey-add': { word: 'passkey', words: 'Added a passkey that another approver confirmed' },
+  'passkey-trust': { word: 'passkey', words: 'Trusted a passkey on the server' },
+  'passkey-remove': { word: 'passkey', words: 'Removed a passkey' },
   trim: { word: 'trim', words: 'Removed old entries of the audit' },
   unreadable: { word: 'unreadable', words: 'Unreadable entry' },
   ...stepWords,
@@ -67,6 +70,7 @@ export const acts: Record<string, ActWords> = {
 
 export function wordsOfAct({ act, missing, needed, through, text }: AuditEntry): string {
   if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
+  if (act.startsWith('passkey-') && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`
   if (act === 'count-approval' && missing !== undefined && needed !== undefined) return `Approved, with ${missing} more of ${needed} needed`
   return knownWords(act)?.words ?? act

@@ -76,6 +76,7 @@ const button = kind('button', {
   text: plain(75),
   action_id: actionId,
   value: z.string().max(2000).optional(),
+  url: z.url().max(3000).optional(),
   style: z.enum(['primary', 'danger']).optional(),
   confirm: confirm.optional(),
 })

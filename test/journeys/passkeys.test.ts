@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import {
+  approveWithPasskey,
+  atPort,
+  givePasskey,
+  linkIn,
+  listPasskeys,
+  makePasskey,
+  onlyMove,
+  openPage,
+  pressForLink,
+  runTrust,
+  sendAnswer,
+  startPasskeyWorld,
+  usual,
+} from './passkeys-world.ts'
+import { restart, writesOf } from './policy-world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
+
+describe('a rule with confirm: passkey', () => {
+  test('is approved with a passkey that was made on the page and trusted on the server, and the audit has the proof', async () => {
+    const world = await startPasskeyWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await untilShown(world.slack, people.ada, /needs 1 approver besides you with a passkey\. Ask them to add one/)
+
+    const { authenticator, code, answer } = await makePasskey(world, world.ben, people.ben)
+    expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/)
+    expect(answer.words).toContain(`npm run passkeys -- trust ${code}`)
+    const { exitCode, output } = await runTrust(world, ['trust', code.toLowerCase()])
+    expect([exitCode, output]).toEqual([
+      0,
+      expect.stringMatching(/^Slack user U0BEN00001, passkey "Laptop" .*\n.*outside Slack.*\nTrusted/),
+    ])
+    await untilCard(world.slack, /<@U0BEN00001> has a new passkey, `Laptop`/)
+
+    const { card } = await requestMove(world)
+    const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+    const page = await openPage(world, url)
+    expect(page.html).toMatch(/<h1>Approve: Move 203\.0\.113\.\d+/)
+    expect(page.html).toContain('@ada needs approval from @oncall')
+    expect(page.headers.get('content-security-policy')).toMatch(/script-src 'nonce-[^']+'.*frame-ancestors 'none'/)
+    expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
+    const done = await sendAnswer(world, url, authenticator.get(page.challenge))
+    expect(done).toMatchObject({ status: 200, title: 'Approved', isDone: true })
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect(writesOf(world)).toHaveLength(1)
+    const audit = await world.records.audit()
+    expect(audit.find(({ act }) => act === 'passkey-trust')).toMatchObject({ by: people.ben, text: 'Laptop' })
+    expect(audit.find(({ act }) => act === 'approve')).toMatchObject({
+      by: people.ben,
+      confirmed: { with: 'passkey', proof: { credential: authenticator.id, signature: expect.any(String) } },
+    })
+    const [, secret = ''] = new URL(url).pathname.split('/passkeys/')
+    expect(world.log.join('\n')).not.toContain(secret)
+  })
+
+  test('refuses a click of a person who has none, and says how to add one', async () => {
+    const world = await startPasskeyWorld()
+    await givePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world)
+
+    await world.ben.click(card, 'Approve')
+
+    const shown = await untilShown(world.slack, people.ben, /you have none/)
+    expect(shown.text).toContain('`/infra passkeys` adds one')
+    expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
+  })
+
+  test('counts the approvals of two people with a passkey each, of whom one used two tabs and two replicas', async () => {
+    const world = await startPasskeyWorld(usual.replace('approvals: 1', 'approvals: 2'), { replicas: 2 })
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const chiara = await givePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world)
+
+    const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+    const other = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+    const tabs = await Promise.all([openPage(world, url), openPage(world, other)])
+    const answers = await Promise.all([
+      sendAnswer(world, url, ben.get(tabs[0].challenge), { bot: 0 }),
+      sendAnswer(world, other, ben.get(tabs[1].challenge), { bot: 1 }),
+    ])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(answers.map(({ words }) => words).join()).toMatch(/Approved \(1 of 2\)/)
+    expect(answers.map(({ words }) => words).join()).toMatch(/You already approved this/)
+    expect(writesOf(world)).toEqual([])
+
+    const last = await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)
+    expect(last.answer.title).toBe('Approved')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(writesOf(world)).toHaveLength(1)
+  })
+
+  test('asks for one in an emergency of the requester, with the reason on the page', async () => {
+    const world = await startPasskeyWorld(usual.replace('confirm', 'self_approval: break-glass, confirm'))
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world, { by: world.ben })
+    await world.ben.click(card, 'Approve')
+    const form = await world.slack.until(() => world.ben.topView())
+    await world.ben.fill(form, { Reason: 'The site is down', Confirm: 'I approve my own request' })
+    const before = world.slack.ephemerals(people.ben).length
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    const shown = await world.slack.until(() => world.slack.ephemerals(people.ben).slice(before).at(-1))
+    expect(await onlyMove(world)).toMatchObject({ state: 'waiting' })
+
+    const url = linkIn(shown)
+    const { challenge, html } = await openPage(world, url)
+    expect(html).toContain('Your reason, which the channel reads: The site is down')
+    expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Approved' })
+    await untilReport(world.slack, card.ts, /Done/)
+    expect((await world.records.audit()).find(({ act }) => act === 'break-glass')).toMatchObject({ confirmed: { with: 'passkey' } })
+  })
+
+  test('asks for one at Start now', async () => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} in 3h`, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    const scheduled = await untilCard(world.slack, /Approved\.\* Starts/)
+
+    const url = await pressForLink(world, world.ben, people.ben, scheduled, 'Start now')
+    expect((await onlyMove(world)).startNow).toBeUndefined()
+    const { challenge } = await openPage(world, url)
+    expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Started' })
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+})
+
+describe('passkeys of a person', () => {
+  test('are requested once somebody has one, and confirmed by another approver with theirs, whatever the rules say', async () => {
+    const world = await startPasskeyWorld(
+      'rules:\n  - {name: addresses, changes: ip.move, approve: {any_of: [S0ONCALL01]}, confirm: passkey, self_approval: break-glass}\n  - {name: rest, approve: none}',
+    )
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { answer, authenticator } = await makePasskey(world, world.chiara, people.chiara)
+    expect(answer).toMatchObject({ title: 'Requested', words: expect.stringContaining('Another approver confirms it with their passkey.') })
+    const card = await untilCard(world.slack, /Add passkey/)
+    expect(card.text).toMatch(/Check first[\s\S]*Ask them in person or by phone/)
+    await world.chiara.click(card, 'Approve')
+    await untilShown(world.slack, people.chiara, /another approver must decide/)
+    const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    expect(confirmed.title).toBe('Approved')
+    await untilReport(world.slack, card.ts, /Done/)
+    await untilCard(world.slack, /<@U0CHI00001> has a new passkey, `Laptop`\. Another approver confirmed it/)
+    expect((await world.records.audit()).find(({ act }) => act === 'passkey-add')).toMatchObject({
+      by: people.chiara,
+      revision: expect.any(Number),
+    })
+
+    const { card: move } = await requestMove(world)
+    expect((await approveWithPasskey(world, world.chiara, people.chiara, move, authenticator)).answer.title).toBe('Approved')
+    await untilReport(world.slack, move.ts, /Done/)
+  })
+
+  test('are removed by themselves, which is told to them and to the operators, and are at most five', async () => {
+    const world = await startPasskeyWorld()
+    for (let count = 0; count < 5; count += 1) await givePasskey(world, world.ben, people.ben)
+    const list = await listPasskeys(world, world.ben, people.ben)
+    expect(JSON.stringify(list.blocks).match(/"Remove"/g)?.length).toBeGreaterThanOrEqual(5)
+    expect(JSON.stringify(list.blocks)).not.toContain('Add a passkey')
+
+    await world.ben.click(list, 'Remove')
+
+    await untilShown(world.slack, people.ben, /Removed Laptop/)
+    await untilCard(world.slack, /<@U0BEN00001> removed their passkey `Laptop`/)
+    await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben), {
+      what: 'the direct message',
+    })
+  })
+
+  test('are trusted by a code that is good once and right, by nobody who is unsure, and outlast a restart', async () => {
+    const world = await startPasskeyWorld()
+    const { code, authenticator } = await makePasskey(world, world.ben, people.ben)
+
+    expect(await runTrust(world, ['trust', 'AAAA-AAAA'])).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining('this code is wrong'),
+    })
+    expect(await runTrust(world, ['trust', code], { answer: 'no' })).toMatchObject({
+      exitCode: 1,
+      output: expect.stringMatching(/Nothing was trusted\.\n$/),
+    })
+    expect(await runTrust(world, ['trust', code], { env: { STATE_KEY: 'another-key-of-32-characters-for-this' } })).toMatchObject({
+      exitCode: 1,
+    })
+    expect(await runTrust(world, ['trust', code], { env: { STATE_KEY: '' } })).toMatchObject({ exitCode: 2 })
+    expect(await runTrust(world, ['remove', code])).toMatchObject({ exitCode: 2 })
+    expect(await runTrust(world, ['trust', code])).toMatchObject({ exitCode: 0 })
+    expect(await runTrust(world, ['trust', code])).toMatchObject({ exitCode: 1 })
+
+    await restart(world)
+    const { card } = await requestMove(world)
+    expect((await approveWithPasskey(world, world.ben, people.ben, card, authenticator)).answer.title).toBe('Approved')
+  })
+
+  test('are made in Socket Mode on a port of the pages alone', async () => {
+    const world = await startPasskeyWorld(usual, { socketMode: true })
+    const [bot] = world.bots
+    const { pagesPort } = bot as unknown as { pagesPort: number }
+    Object.assign(bot as object, { slackPort: pagesPort })
+    const authenticator = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world)
+    expect((await approveWithPasskey(world, world.ben, people.ben, card, authenticator)).answer.title).toBe('Approved')
+    expect((await fetch(`http://127.0.0.1:${pagesPort}/slack/events`, { method: 'POST' })).status).toBe(404)
+  })
+})
+
+test('no passkey is asked for, and no page is there, where no rule asks for one', async () => {
+  const world = await startPasskeyWorld(usual.replace(', confirm: passkey', ''))
+  const { card } = await requestMove(world)
+  await world.ben.click(card, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+  expect((await fetch(atPort(world, 'https://lockkeeper.example.com/passkeys/'))).status).toBe(404)
+})
