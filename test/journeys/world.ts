@@ -33,7 +33,6 @@ export function shareWorld(options: WorldOptions = {}): () => World {
 export function untilCard(slack: Slack, fits: RegExp, channel = ops) {
   return slack.until(() => slack.messages(channel).findLast((message) => message.isBot && fits.test(message.text)), {
     what: `a card like ${fits}`,
-    timeoutMs: 20_000,
   })
 }
 
@@ -48,7 +47,6 @@ export function untilShown(slack: Slack, userId: string, fits: RegExp) {
 export function untilReport(slack: Slack, cardTs: string, fits: RegExp, channel = ops) {
   return slack.until(() => slack.thread(channel, cardTs).find((message) => message.ts !== cardTs && fits.test(message.text)), {
     what: `a report like ${fits}`,
-    timeoutMs: 20_000,
   })
 }
 
