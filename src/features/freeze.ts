@@ -14,6 +14,7 @@ import {
   freezesOfPolicy,
   notFrozen,
   policyFreezeWords,
+  startsInOrder,
   type TypedFreeze,
   unfreezeButton,
   unfreezeForm,
@@ -146,7 +147,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
     (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'),
   )
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`:sunny: *Unfrozen.* What is due starts now.${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`:sunny: *Unfrozen.* ${startsInOrder}${still ? mrkdwn` ${still}` : ''}`
 }
 
 /** *Unfreeze* says what it starts, before it does. */

@@ -123,9 +123,9 @@ export async function mayDecide(
   to: 'decide' | 'break-glass',
   button: CardButtonId = to === 'decide' ? cardButtons.reject : cardButtons.approve,
 ): Promise<void> {
-  refuseRequesterOfDecided(request, origin)
+  refuseRequesterOfDecided(request, origin, button)
   await authorize(app, origin, { to, request, button })
-  refuseUnlessWaiting(request, origin.userId)
+  refuseUnlessWaiting(request, origin.userId, button)
 }
 
 /** Approves the request of the same person, in an emergency. The channel gets a report with the reason. */
@@ -226,7 +226,7 @@ async function tryStep(
     await showTaken(app, request)
     throw tooLate({ ...request, state: 'expired' }, userId)
   }
-  if (outcome === 'lost') throw tooLate(await requireCurrent(app, request), userId)
+  if (outcome === 'lost') throw tooLate(await requireCurrent(app, request), userId, name === 'reject')
   if (outcome === 'changed') return requireCurrent(app, request)
   onTaken?.()
   await Promise.all([data.dueInMs !== undefined && app.queues.wake(request, data.dueInMs), showTaken(app, request)])
@@ -251,11 +251,11 @@ function requireAllowedEnd(app: App, request: Request): void {
     throw new Refusal('end-not-allowed', endNotAllowed(rule.name))
 }
 
-function refuseUnlessWaiting(request: Request, userId: string): void {
-  if (request.state !== 'waiting') throw tooLate(request, userId)
+function refuseUnlessWaiting(request: Request, userId: string, button?: CardButtonId): void {
+  if (request.state !== 'waiting') throw tooLate(request, userId, button === cardButtons.reject)
 }
 
 /** If the requester clicks on a decided request, the answer is the outcome, and not that they may not decide it. */
-function refuseRequesterOfDecided(request: Request, { userId }: Origin): void {
-  if (userId === request.origin.userId) refuseUnlessWaiting(request, userId)
+function refuseRequesterOfDecided(request: Request, { userId }: Origin, button?: CardButtonId): void {
+  if (userId === request.origin.userId) refuseUnlessWaiting(request, userId, button)
 }

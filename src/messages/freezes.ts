@@ -10,29 +10,21 @@ import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
 
-const startsInOrder = 'What is due starts now.'
+export const startsInOrder = 'Approved changes that nothing else holds start now.'
 
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
-  'data-lost': 'because Redis lost data',
-  'set-back': 'because Redis went back to an older state',
-  'freeze-missing': 'because the record of freezes in Redis was gone',
-  'freeze-older': 'because the record of freezes in Redis was older than one read before',
-  'freeze-forged': "because the record of freezes in Redis wasn't one that Lockkeeper wrote",
-}
-
-const unlessLost = 'Unless another notice says that Redis lost data or went back, find out who can write to Redis.'
-
-const suspicion: Partial<typeof causes> = {
-  'freeze-missing': unlessLost,
-  'freeze-older': unlessLost,
-  'freeze-forged': 'Find out who can write to Redis.',
+  'data-lost': 'Redis lost data',
+  'set-back': 'Redis went back to an older state',
+  'freeze-missing': 'the record of freezes in Redis is missing',
+  'freeze-older': 'the record of freezes in Redis is older than one read before',
+  'freeze-forged': "Lockkeeper didn't write the record of freezes in Redis",
 }
 
 /** `by @ada until 6:00 PM today`, `by @ada from 6:00 PM tomorrow until lifted` */
 export function frozenWords({ by, because, setAt, from, until }: FreezeRecord): Mrkdwn {
-  const who = by === undefined ? mrkdwn`by Lockkeeper${because ? ` ${causes[because]},` : ''}` : mrkdwn`by ${mention(by)}`
+  const who = by === undefined ? mrkdwn`by Lockkeeper` : mrkdwn`by ${mention(by)}`
   const begin = from > setAt ? mrkdwn` from ${dayAndTime(from)}` : mrkdwn``
-  return mrkdwn`${who}${begin} until ${endOf(until)}`
+  return mrkdwn`${who}${begin} until ${endOf(until)}${because ? `: ${causes[because]}` : ''}`
 }
 
 const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkdwn`lifted` : dayAndTime(until))
@@ -52,12 +44,10 @@ export function freezeMessage(
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
-  const why = isOn && because ? suspicion[because] : undefined
-  const after =
-    when === 'ended'
-      ? ''
-      : ` No change starts${from > setAt ? ' in that time' : ''}.${why === undefined ? '' : ` ${why} Then use the unfreeze command.`}`
-  const more = why === undefined ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
+  const isSuspect = isOn && because?.startsWith('freeze-')
+  const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
+  const after = when === 'ended' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
+  const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
       isOn

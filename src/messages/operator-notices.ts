@@ -1,11 +1,12 @@
 import { errors } from '../domain/codes.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import type { ListProblem } from '../redis/assignments.ts'
-import { channelMention, code, joinMrkdwn, type Mrkdwn, mrkdwn, profileLink } from '../slack/text.ts'
-import { emergenciesIn } from './request-words.ts'
+import { channelMention, code, joinMrkdwn, type Mrkdwn, mention, mrkdwn, profileLink } from '../slack/text.ts'
+import { emergenciesIn, shortId } from './request-words.ts'
 
-export function undeliverable({ id, state }: Request, error: string, command: string): Mrkdwn {
-  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${state}): ${error}. Tell the requester what ${code(`${command} audit ${id}`)} shows.`
+export function undeliverable(request: Request, error: string, command: string): Mrkdwn {
+  const id = shortId(request)
+  return mrkdwn`:warning: Couldn't deliver a message about request ${id} (${request.state}): ${error}. Tell ${mention(request.origin.userId)} what ${code(`${command} audit ${id}`)} shows.`
 }
 
 export function outdated({ id, state }: Request, error: string): Mrkdwn {
@@ -49,7 +50,7 @@ export function assignmentsRefused(problem: ListProblem): Mrkdwn {
 
 /** `host`: of the process that tells it. Others may have the key. `key`: of the record in Redis. */
 export function freezeOfUnknownKey(host: string, key: string): Mrkdwn {
-  return mrkdwn`:rotating_light: A process on ${code(host)} starts no change: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is gone, delete the record: ${code(`redis-cli DEL '${key}'`)}. Then use the unfreeze command.`
+  return mrkdwn`:rotating_light: A process on ${code(host)} can't start changes: the record of freezes in Redis was signed with a key that it doesn't have. ${sameKey} If the old key is lost, run ${code(`redis-cli DEL '${key}'`)} instead, and then the unfreeze command.`
 }
 
 export const sameKey = mrkdwn`Give all processes the same ${code('STATE_KEY')}. If it was replaced, set the new and the old key, separated by a comma.`

@@ -44,7 +44,7 @@ export interface ReportView extends CardView {
   now: number
 }
 
-const checkTheAccount = 'Check the account first.'
+const checkTheAccount = 'Check the account before you request it again.'
 
 function endSentence(view: ReportView): Mrkdwn {
   const { request, description, showActor } = view
@@ -107,7 +107,8 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
   const what = decision?.breakGlass
     ? [mrkdwn`${showActor(origin.userId)} approved their own request ${title}${pastWords(decision.passed)}`]
     : urgent.map(({ by, passed }, index) => mrkdwn`${showActor(by)} approved ${index === 0 ? title : 'it'}${pastWords(passed)}`)
-  const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : 'Check it now.'
+  const sent = state === 'approved' ? "If it's wrong, press *Withdraw* before it is sent." : 'Check the reason and the result.'
+  const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : sent
   return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, '; ')}. ${more}`
 }
 
@@ -222,11 +223,14 @@ export function actorsIn(request: Request, name: ReportName): string[] {
   return actor === undefined ? [] : [actor]
 }
 
-function resolvedSentence({ request, description, reverseLabel }: ReportView): Mrkdwn {
+function resolvedSentence({ request, description, items, reverseLabel }: ReportView): Mrkdwn {
   const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
-  if (isOpen(request.state)) return mrkdwn`${what} is approved and goes on.`
+  if (request.state === 'approved') return mrkdwn`${what} is approved and still starts. To stop it, press *Withdraw*.`
+  const isUnsent = items.some(({ state }) => state === 'waiting')
+  if (isOpen(request.state))
+    return mrkdwn`${what} ${isUnsent ? 'goes on. To stop it, press *Stop the rest*' : "was sent and can't be withdrawn"}.`
   const undo = reverseLabel === undefined ? '' : mrkdwn` To undo it: *${reverseLabel}* above.`
-  return mrkdwn`${what}: ${stateWithCount(request)}.${undo}`
+  return mrkdwn`${what} has ended: ${stateWithCount(request)}.${undo}`
 }
 
 function stoppedSentence(view: ReportView): Mrkdwn | undefined {
@@ -251,7 +255,8 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
     return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking.`
   // What was seen of an item is kept with it.
   const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-  return mrkdwn`:warning: *Late:* ${title} is still ${description.underway} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} If it's urgent, contact the provider's support.`
+  const still = items.length > 0 || request.lastSeen ? `is still ${description.underway}` : "isn't confirmed"
+  return mrkdwn`:warning: *Late:* ${title} ${still} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} If it's urgent, contact the provider's support.`
 }
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {

@@ -36,8 +36,8 @@ function timeline(view: CardView): Mrkdwn[] {
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
     ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
-    { time: start, what: 'Scheduled start' },
-    { time: startNow?.at, what: by('Started now', startNow?.by) },
+    { time: startNow ? undefined : start, what: 'Scheduled start' },
+    { time: startNow?.at, what: mrkdwn`${by('Started now', startNow?.by)}${start ? mrkdwn`, instead of ${exactTime(start)}` : ''}` },
     { time: sentAt, what: 'Sent' },
     // A request with items is tracked before its writes are accepted.
     { time: request.items ? undefined : request.acceptedAt, what: 'Accepted' },

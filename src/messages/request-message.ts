@@ -122,21 +122,21 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
       ]
     }
     case 'tracking': {
-      const unsent = unsentWords(items) === undefined ? '' : ' The rest is not sent.'
+      const isSent = unsentWords(items) === undefined
       // Until then, a press would only lose the result.
-      if (unsent === '' && request.slowAt === undefined) return [details]
-      const text = mrkdwn`${title}\nWhat was sent may still finish.${unsent} No result will be posted.`
-      return [
-        make('stopTracking', 'Stop tracking', { confirm: confirmation('Stop tracking?', text, 'Stop tracking', 'Keep tracking') }),
-        details,
-      ]
+      if (isSent && request.slowAt === undefined) return [details]
+      const what = isSent ? 'What was sent may still finish.' : "Unsent moves won't be sent. Sent moves may still finish."
+      const text = mrkdwn`${title}\n${what} No result will be posted.`
+      const [stop, deny] = isSent ? ['Stop tracking', 'Keep tracking'] : ['Stop the rest', 'Keep going']
+      return [make('stopTracking', stop, { confirm: confirmation(`${stop}?`, text, stop, deny) }), details]
     }
-    case 'untracked':
-      return [
-        // Looking for a secret deletes it, and somebody may use it by now.
-        ...(handover ? [] : [make('trackAgain', 'Track again', { confirm: trackAgainConfirmation(view) })]),
-        details,
-      ]
+    case 'untracked': {
+      const unsent = unsentWords(items)
+      const sendRest =
+        unsent === undefined ? undefined : confirmation('Send the rest?', mrkdwn`${unsent} This sends the rest now.`, 'Send the rest')
+      // Looking for a secret deletes it, and somebody may use it by now.
+      return [...(handover ? [] : [make('trackAgain', sendRest?.confirm ?? 'Track again', { confirm: sendRest })]), details]
+    }
     case 'done':
       return [...reverse, details]
     case 'failed':
@@ -189,12 +189,4 @@ function handoverConfirmation({ description, handover }: CardView) {
   if (handover?.warning === undefined) return undefined
   const text = mrkdwn`${handover.warning} Only you see the new one, once.`
   return confirmation(`${phraseText(description.title)}?`, text, handover.label)
-}
-
-/** The dialog before the tracking of an evacuation goes on, if that changes more on the account. */
-function trackAgainConfirmation({ items }: CardView) {
-  const unsent = unsentWords(items)
-  if (unsent === undefined) return undefined
-  const text = mrkdwn`${unsent} This sends the rest now.`
-  return confirmation('Send the rest?', text, 'Track again')
 }

@@ -68,7 +68,7 @@ function neededApproval(view: CardView): Mrkdwn {
   const approvers = whoIsAsked(request, rule)
   return approvers
     ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}${rule?.confirmBy ? `, with a ${rule.confirmBy}` : ''}.`
-    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore.`
+    : mrkdwn`${requester} needs approval, but no policy rule covers this anymore. Lockkeeper's operators can add one.`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */

@@ -232,14 +232,14 @@ export function pastWords(passed: Passed[] = []): Mrkdwn {
   return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
-/** `Passes the window “office” (opens 9:00 AM today) and @Ben's freeze until lifted.` Empty if nothing is passed. `frozenBy`: who set the freeze. */
+/** `Overrides the window “office” (opens 9:00 AM today) and @Ben's freeze (until lifted).` Empty if nothing is passed. `frozenBy`: who set the freeze. */
 export function passesWords(passed: Passed[], frozenBy: string | undefined): Mrkdwn {
   const each = passed.map(({ by, name, until }) => {
     const holder = name === ownFreezeName && frozenBy !== undefined ? mrkdwn`${mention(frozenBy)}'s freeze` : holderOf({ for: by, name })
-    const at = until === undefined ? mrkdwn`lifted` : dayAndTime(until)
-    return (by === 'freeze' ? mrkdwn`${holder} until ${at}` : until === undefined ? holder : mrkdwn`${holder} (opens ${at})`).text
+    if (until === undefined) return (by === 'freeze' ? mrkdwn`${holder} (until lifted)` : holder).text
+    return mrkdwn`${holder} (${by === 'freeze' ? 'ends' : 'opens'} ${dayAndTime(until)})`.text
   })
-  return mrkdwn`${each.length === 0 ? '' : ownWords(`Passes ${listed(each, 'and')}. `)}`
+  return mrkdwn`${each.length === 0 ? '' : ownWords(`Overrides ${listed(each, 'and')}. `)}`
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {

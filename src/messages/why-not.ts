@@ -26,7 +26,7 @@ const tellOperators = "Tell Lockkeeper's operators first."
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
   'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes. Nothing was changed.' },
-  'requester-lost-right': { why: 'Its requester may not request it anymore. Nothing was changed.' },
+  'requester-lost-right': { why: 'Its requester no longer has the right to request it. Nothing was changed.' },
   'approvals-lost': { why: 'Too few of its approvers may still approve. Nothing was changed.' },
   'limit-used-up': { why: "The account's limit was used up for 30 minutes. Nothing was changed." },
   'rights-unknown': { why: "Slack didn't confirm the approvers for 30 minutes. Nothing was changed." },
@@ -138,8 +138,8 @@ function commonWords(finding: CommonFinding): Words {
     case 'api-unreachable':
       return { why: `Couldn't reach the account API. ${effects[finding.effect]}` }
     case 'account-unread': {
-      const why = "Couldn't read the account for 30 minutes. Nothing was changed."
-      return { why: finding.refusal ? `${why} ${apiErrorSentence(new ApiError(finding.refusal))}` : why }
+      if (finding.refusal) return { why: `Nothing was changed. ${apiErrorSentence(new ApiError(finding.refusal))}` }
+      return { why: "Couldn't read the account for 30 minutes. Nothing was changed." }
     }
     case 'not-posted':
       return { why: `Couldn't post the request message: ${finding.error}.` }
@@ -153,11 +153,12 @@ const changedNothing = mrkdwn`No change made.`
 /** Says it where the request is being carried out, because there *No change made* would read as a word on the account. */
 const clickedInVain = mrkdwn`Your click had no effect.`
 
-export function tooLate(request: Request, clickerId: string): Refusal {
-  return new Refusal(request.state === 'waiting' ? 'not-approved-yet' : 'too-late', tooLateWords(request, clickerId))
+/** `wouldStop`: for a person who wanted to reject it, and may withdraw it. */
+export function tooLate(request: Request, clickerId: string, wouldStop = false): Refusal {
+  return new Refusal(request.state === 'waiting' ? 'not-approved-yet' : 'too-late', tooLateWords(request, clickerId, wouldStop))
 }
 
-function tooLateWords(request: Request, clickerId: string): Mrkdwn {
+function tooLateWords(request: Request, clickerId: string, wouldStop: boolean): Mrkdwn {
   const by = request.decision?.by
   const who = by === undefined ? mrkdwn`` : by === clickerId ? mrkdwn` by you` : mrkdwn` by ${mention(by)}`
   switch (request.state) {
@@ -172,7 +173,7 @@ function tooLateWords(request: Request, clickerId: string): Mrkdwn {
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':
-      return mrkdwn`Already approved${who}. ${clickedInVain}`
+      return mrkdwn`Already approved${who}. ${clickedInVain}${wouldStop ? ' To stop it, press *Withdraw*.' : ''}`
     default:
       return isOpen(request.state)
         ? mrkdwn`Already approved${who} (${stateWords(request)}). ${clickedInVain}`
@@ -248,7 +249,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'project-unknown':
       return mrkdwn`Not requested: couldn't read the project for the ${ruleWords(denial.rule)}. Try again in a minute.`
     case 'no-emergency':
-      return mrkdwn`Not approved: the ${ruleWords(denial.rule)} allows no emergency approval. Approve it without, or ask Lockkeeper's operators.`
+      return mrkdwn`Not approved: the ${ruleWords(denial.rule)} allows no emergency approval. Approve it without the emergency option: it then waits.`
     case 'not-named-by-rule':
       return mrkdwn`Not requested: the ${ruleWords(denial.rule)} doesn't name ${machineWords(denial.machine)}. Lockkeeper's operators can add it.`
     case 'alerts-need-approval':
@@ -274,7 +275,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'own-request':
       return mrkdwn`You requested this, so another approver must decide. To cancel it, press *Withdraw*.`
     case 'rule-gone':
-      return mrkdwn`No policy rule covers this anymore. Have it withdrawn and requested again.`
+      return mrkdwn`No policy rule covers this anymore. Lockkeeper's operators can add a rule.`
     case 'only-requester-may-issue':
       return mrkdwn`Only ${mention(denial.requester)}, the requester, can create this token.`
     case 'only-requester-may-withdraw':

@@ -47,7 +47,7 @@ test('operators get both ends of a freeze of the policy, each once, by whichever
 
   expect([one.texts, other.texts]).toEqual([
     [expect.stringMatching(/The policy's freeze “Black Friday” is on until <!date/)],
-    [expect.stringMatching(/The policy's freeze “Black Friday” is over\. What is due starts now/)],
+    [expect.stringMatching(/The policy's freeze “Black Friday” is over\. Approved changes that nothing else holds start now/)],
   ])
   // What was told stays known for longer than an hour.
   const [name = ''] = await shared.redis.keys('*freeze-of-policy*begin')

@@ -164,7 +164,7 @@ describe('a resolved alert', () => {
     expect(await world.send([resolved(alert())])).toBe(200)
 
     const report = await untilReport(world.slack, card.ts, /resolved/)
-    expect(report.text).toMatch(/^<@U0BEN00001> .*is approved and goes on\.$/)
+    expect(report.text).toMatch(/^<@U0BEN00001> .*(was sent and can't be withdrawn|goes on\. To stop it, press \*Stop the rest\*)\.$/)
     await untilReport(world.slack, card.ts, /Done/)
     expect(await world.send([resolved(alert())])).toBe(200)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)

@@ -56,7 +56,7 @@ alerts:
 
     expect(form.title).toBe('Approve a held change')
     expect(JSON.stringify(form)).toMatch(/Held by a freeze until lifted\.|[Ss]tarts when the window/)
-    expect(JSON.stringify(form)).toMatch(/Passes the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze until lifted\./)
+    expect(JSON.stringify(form)).toMatch(/Overrides the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze \(until lifted\)\./)
     for (const [reason, words] of [
       ['', /Say in a sentence why this can't wait/],
       ['ok', /Say in a sentence/],
@@ -73,7 +73,7 @@ alerts:
 
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatch(
-      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved “Evacuate .*, past the window “office” and a freeze\. Check it now\.\nReason: `web-1 is dead and customers see errors`/,
+      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved “Evacuate .*, past the window “office” and a freeze\. (?:If it's wrong, press \*Withdraw\* before it is sent|Check the reason and the result)\.\nReason: `web-1 is dead and customers see errors`/,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')

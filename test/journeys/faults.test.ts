@@ -31,7 +31,9 @@ describe('a request that does not succeed', () => {
 
     const report = await untilReport(world.slack, card.ts, /Failed/)
 
-    expect(report.text).toMatch(/The account accepted the move, but left .* on web-1\. Nothing moved\. Check the account first\./)
+    expect(report.text).toMatch(
+      /The account accepted the move, but left .* on web-1\. Nothing moved\. Check the account before you request it again\./,
+    )
     expect(patchesOf(world)).toHaveLength(1)
   })
 

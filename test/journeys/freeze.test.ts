@@ -49,7 +49,7 @@ describe('a freeze', () => {
     expect(form).toMatch(new RegExp(`2 approved changes start now: ${titles.join(', ')}\\.`))
     expect(patchesOf(world)).toEqual([])
     await world.chiara.submit()
-    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* What is due starts now\./)
+    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* Approved changes that nothing else holds start now\./)
     for (const { card } of inOrder) await untilReport(world.slack, card.ts, /Done/)
     const waiting = undecided?.card as Message
     await world.slack.until(() => !cardNow(world, waiting)?.text.includes('Held by'), { what: 'the message without the freeze' })
@@ -77,7 +77,7 @@ describe('a freeze', () => {
     await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
 
     await untilReport(world.slack, card.ts, /Done/)
-    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* What is due/)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* Approved changes/)
     await wait(3_000)
 
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|frozen\*/i)).toHaveLength(2)
@@ -262,7 +262,7 @@ test('an emergency approval of its requester takes a sentence as the reason, pas
   const form = await world.slack.until(() => world.ada.topView())
   expect(form.title).toBe('Emergency approval')
   expect(JSON.stringify(form.view.blocks)).toMatch(
-    /Passes the window “far” \(opens .*\) and <@\w+>'s freeze until lifted\. The channel sees your reason\./,
+    /Overrides the window “far” \(opens .*\) and <@\w+>'s freeze \(until lifted\)\. The channel sees your reason\./,
   )
   await world.ada.fill(form, { Reason: 'ok' })
   expect((await world.ada.submit()).errors).toEqual({ reason: "Say in a sentence why this can't wait for an approver." })
@@ -272,7 +272,7 @@ test('an emergency approval of its requester takes a sentence as the reason, pas
 
   const report = await untilReport(world.slack, card.ts, /Emergency approval/)
   expect(report.text).toMatch(
-    /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0ADA00001\|@ada> approved their own request “.*”, past the window “far” and a freeze\..*Check it now\.\nReason: `The site is down`/,
+    /<!subteam\^S0ONCALL01>: <[^|]*\/team\/U0ADA00001\|@ada> approved their own request “.*”, past the window “far” and a freeze\..*(?:press \*Withdraw\*|Check the reason).*\.\nReason: `The site is down`/,
   )
   const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
   expect(String(post?.args.reply_broadcast)).toBe('true')

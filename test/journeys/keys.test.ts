@@ -129,7 +129,7 @@ describe('an existing key', () => {
 
     expect(hidden.map(({ fired }) => fired)).toEqual([1, 1])
     expect(idsOf(world)).not.toContain(key.id)
-    const words = 'Its old token no longer works either.'
+    const words = 'Both tokens are invalid.'
     expect(report.text).toContain(words)
     expect((await untilShown(world.slack, people.ada, /deleted/)).text).toContain(words)
     expect(failed.text).toContain('Request a new key.')

@@ -63,7 +63,7 @@ function aboutKey({ describe, handover }: ReturnType<typeof rotateChange | typeo
   }
   const found = [
     { code: 'token-stops' as const, verb },
-    { code: 'key-history' as const, ageMs: 41_000, creator: 'U0ADA00001' },
+    { code: 'key-history' as const, readAt: at(0), ageMs: 41_000, creator: 'U0ADA00001' },
     ...(verb === 'rotate' ? [{ code: 'full-access-from-everywhere' as const }] : []),
   ]
   const words = found.map((each) => rotationFindings.words(each))

@@ -98,9 +98,9 @@ const ofKey: z.infer<typeof rotationFindings.schema>[] = [
   { code: 'key-unread', keyId: 'tok_1' },
   { code: 'token-stops', verb: 'rotate' },
   { code: 'token-stops', verb: 'revoke' },
-  { code: 'key-history', usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
-  { code: 'key-history' },
-  { code: 'key-history', ageMs: 86_400_000, changedAgoMs: 600_000 },
+  { code: 'key-history', readAt: Date.parse('2026-11-18T14:00:00Z'), usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },
+  { code: 'key-history', readAt: 0 },
+  { code: 'key-history', readAt: Date.parse('2026-11-18T14:00:00Z'), ageMs: 86_400_000, changedAgoMs: 600_000 },
   { code: 'key-changed', what: 'access', before: 'read-only', now: 'full access' },
   { code: 'retracted', because: 'not-shown' },
 ]

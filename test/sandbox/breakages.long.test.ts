@@ -148,7 +148,7 @@ test('Ben freezes all changes, and what was approved meanwhile is done once he l
   await slack.until(() => /Approved\.\* Held by a freeze/.test(cardNow()?.text ?? ''))
   expect(accountApi.journal.writes()).toHaveLength(writes)
 
-  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. What is due starts now.')
+  expect((await use({ id: 'freeze', on: false })).said).toBe('Ben has lifted the freeze. Approved changes start now.')
   await slack.until(() => /\*Done\*/.test(cardNow()?.text ?? ''))
 })
 

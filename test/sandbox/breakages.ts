@@ -434,7 +434,7 @@ function freeze({ slack, requests }: Around): Breakage {
       isOn = await requests.isFrozen()
     } while (isOn !== on && Date.now() < deadline)
     if (isOn !== on) return `Lockkeeper didn't ${on ? 'freeze' : 'lift the freeze'}. Its answer to Ben says why.`
-    return on ? 'Ben has frozen all changes. See #ops.' : 'Ben has lifted the freeze. What is due starts now.'
+    return on ? 'Ben has frozen all changes. See #ops.' : 'Ben has lifted the freeze. Approved changes start now.'
   }
 
   return {

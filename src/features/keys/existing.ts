@@ -4,7 +4,7 @@ import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessFacts, accessWords, keyPhrase, labelOf, originWords, requesterOfKey } from '../../domain/account.ts'
 import type { Description, Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
-import { formatDuration, type Phrase, person, phrase } from '../../domain/text.ts'
+import { moment, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
 import { apiKeys, keyNamesakes } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
@@ -54,17 +54,16 @@ export const sharedFindings = {
       : 'The token stops working right after the approval.',
   ),
   /**
-   * The times count back from the request. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
+   * The times count back from `readAt`. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,
    * set only if the account shows no use of the key. `creator`: the Slack id of its requester.
    */
   'key-history': finding(
-    { usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
-    ({ usedAgoMs, ageMs, changedAgoMs, creator }) => {
-      const before = (ago: number) => `${formatDuration(ago)} ago`
-      const since = changedAgoMs === undefined ? '' : ` since its last change or rotation, ${before(changedAgoMs)}`
-      const used = usedAgoMs === undefined ? `No use shown${since}.` : `Last used ${before(usedAgoMs)}.`
-      const created = ageMs === undefined ? 'Created at an unknown time' : `Created ${before(ageMs)}`
-      return phrase`${[used]} ${[created]}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
+    { readAt: z.number(), usedAgoMs: ms, ageMs: ms, changedAgoMs: ms, creator: z.string().optional() },
+    ({ readAt, usedAgoMs, ageMs, changedAgoMs, creator }) => {
+      const since = changedAgoMs === undefined ? [] : phrase` since its last change or rotation, ${moment(readAt - changedAgoMs)}`
+      const used = usedAgoMs === undefined ? phrase`No use shown${since}.` : phrase`Last used ${moment(readAt - usedAgoMs)}.`
+      const created = ageMs === undefined ? ['Created at an unknown time'] : phrase`Created ${moment(readAt - ageMs)}`
+      return phrase`${used} ${created}${creator === undefined ? [] : phrase`, for ${person(creator)}`}.`
     },
     // Somebody may still need a key that was used lately.
     { isNote: ({ usedAgoMs = inUseMs }) => usedAgoMs >= inUseMs },
@@ -125,7 +124,8 @@ function historyOf(key: ApiKey, now: number): SharedFinding {
   })
   // After a rotation the account may show no use of a key that was in use until then.
   const isChanged = usedAgoMs === undefined && (ageMs === undefined || ageMs - (changedAgoMs ?? ageMs) > 60_000)
-  return { code: 'key-history', usedAgoMs, ageMs, changedAgoMs: isChanged ? changedAgoMs : undefined, creator: requesterOfKey(key) }
+  const creator = requesterOfKey(key)
+  return { code: 'key-history', readAt: now, usedAgoMs, ageMs, changedAgoMs: isChanged ? changedAgoMs : undefined, creator }
 }
 
 /** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */

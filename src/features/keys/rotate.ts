@@ -98,13 +98,13 @@ export const rotationFindings = findings({
     { next: requestNew },
   ),
   'not-rotated': finding("The key wasn't rotated. Its old token still works."),
-  'rotated-unseen': finding('Nobody saw the new token, so Lockkeeper deleted the key. Its old token no longer works either.', {
+  'rotated-unseen': finding('Nobody saw the new token, so Lockkeeper deleted the key. Both tokens are invalid.', {
     next: requestNew,
   }),
 
   retracted: finding(
     { because: RetractedBecause },
-    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the key. Its old token no longer works either.`,
+    ({ because }) => `${retractedBecause[because]}, so Lockkeeper deleted the key. Both tokens are invalid.`,
     { next: requestNew },
   ),
 })
