@@ -55,7 +55,7 @@ const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 /** Matches links as Slack sends them: `<https://example.com/1>`, `<http://web-2.example.com|web-2.example.com>`. */
 const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
 
-/** Splits before the first *because*; undefined without one. The reason has mentions as names, so that it notifies nobody. */
+/** Splits before the first *because* or *because of*; undefined without one. The reason has mentions as names, so that it notifies nobody. */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
   const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))
@@ -70,6 +70,7 @@ export function splitReason(text: string): { command: string; reason: string } |
     command: text.slice(0, because.index).replace(/[\s,]+$/, ''),
     reason: typed
       .trim()
+      .replace(/^of (?=\S)/i, '')
       .replace(/^["“”„]([^"“”]*)["“”]$/, '$1')
       .trim(),
   }

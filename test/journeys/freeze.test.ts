@@ -241,7 +241,7 @@ describe('while everything is frozen', () => {
       return world.slack.until(() => (/Frozen/.test(JSON.stringify(world.slack.home(id)?.blocks)) ? world.slack.as(id).home() : undefined))
     }
     const shown = await homeOf(people.ada)
-    expect(JSON.stringify(shown.view.blocks)).toMatch(/Frozen\* by <@U0BEN00001> until <!date.*of the sale/)
+    expect(JSON.stringify(shown.view.blocks)).toMatch(/Frozen\* by <@U0BEN00001> until <!date.*the sale/)
     expect(JSON.stringify(shown.view.blocks)).not.toContain('Unfreeze')
 
     await pressAndSend(world, world.chiara, await homeOf(people.chiara), 'Unfreeze')

@@ -65,6 +65,7 @@ const withReason = [
   'ip move 203.0.113.10 web-2, BECAUSE  it failed',
   "vm rename web-1 web-2 because it's Ada's",
   'vm rename web-1 web-2 because “the old name is wrong”',
+  'ip move 203.0.113.10 web-2 because of the outage',
   'keys create ci because it failed because of me',
   'ip move because',
   'ip move 203.0.113.10 web-2',
