@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { encodeFields } from '../../src/record/store.ts'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { createAuthenticator } from '../given/authenticator.ts'
 import { approvedBy, factsOf } from '../given/signatures.ts'
 import { freeze, unfreeze } from '../journeys/freeze-world.ts'
@@ -19,6 +20,7 @@ import {
   runTrust,
   sendAnswer,
   startPasskeyWorld,
+  stateKey,
   usual,
 } from '../journeys/passkeys-world.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
@@ -350,6 +352,29 @@ describe('the record of passkeys', () => {
     expect(await redis.exists(keys.passkeys)).toBe(0)
   })
 
+  test('is signed with a new STATE_KEY once that is the first, so that the old one can go, and its passkeys still count', async () => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { redis, keys } = world.records
+    const before = await redis.get(keys.passkeys)
+    const newKey = 'a-new-key-of-these-tests-has-32-characters'
+    const restartWith = async (keyList: string) => {
+      await world.bots[0]?.stop()
+      const bot = await world.startBot({ STATE_KEY: keyList })
+      world.bots.splice(0, 1, bot)
+      world.slack.connectBot(bot.slackUrl)
+    }
+    await restartWith(`${newKey},${stateKey}`)
+    await listPasskeys(world, world.ben, people.ben)
+    const after = await redis.get(keys.passkeys)
+    expect([after?.split(' ').slice(1), after === before]).toEqual([before?.split(' ').slice(1), false])
+
+    await restartWith(newKey)
+    const { card } = await requestMove(world)
+    expect((await approveWithPasskey(world, world.ben, people.ben, card, ben)).answer.title).toBe('Approved')
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
   test('signed with a key that this process lacks holds what was approved, until the key is back', async () => {
     const { world, card } = await startHeld()
     const { redis, keys } = world.records
@@ -373,6 +398,29 @@ test('Slack that is away at the answer approves nothing, and the same link works
   expect(refused).toMatchObject({ status: 409, words: expect.stringMatching(/Slack didn't return the members of the user group/) })
   await expectWaiting(world)
   expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200 })
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(writesOf(world)).toHaveLength(1)
+})
+
+test('Redis that is away at the answer approves nothing, which the page says, and the same link works once it is back', async () => {
+  const address = new URL(inject('redisUrl'))
+  const proxy = await startTcpProxy({ port: Number(address.port) })
+  address.port = String(proxy.port)
+  const world = await startPasskeyWorld(usual, { env: { REDIS_URL: address.href } })
+  onTestFinished(proxy.close)
+  const ben = await givePasskey(world, world.ben, people.ben)
+  const { card } = await requestMove(world)
+  const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+  const { challenge } = await openPage(world, url)
+
+  proxy.refuse()
+  const refused = await sendAnswer(world, url, ben.get(challenge))
+  proxy.heal()
+
+  expect(refused).toMatchObject({ status: 503, title: 'Nothing was approved', words: expect.stringMatching(/Redis|storage/) })
+  await expectWaiting(world)
+  await expect.poll(async () => (await openPage(world, url)).status, { timeout: 10_000 }).toBe(200)
+  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Approved' })
   await untilReport(world.slack, card.ts, /Done/)
   expect(writesOf(world)).toHaveLength(1)
 })

@@ -40,6 +40,24 @@ describe('npm run setup, without a terminal', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  test('needs PUBLIC_URL only if a rule of the policy asks for a passkey', async () => {
+    const { APPROVERS: _, ...others } = answers()
+    const policy = 'rules:\n  - {name: addresses, approve: [U0BEN00001]'
+    const runUnder = (text: string, env = {}) => {
+      writeWhole(join(folder, 'rules.yml'), text, 0o600)
+      return runSetup({ env: { ...stage(), ...others, STATE_KEY: 'k'.repeat(32), POLICY_FILE: 'rules.yml', ...env } })
+    }
+
+    expect((await runUnder(`${policy}}\n`)).code).toBe(0)
+    expect(written().PUBLIC_URL ?? '').toBe('')
+    rmSync(join(folder, '.env'))
+    const asked = await runUnder(`${policy}, confirm: passkey}\n`)
+    expect(asked).toMatchObject({ code: 1, output: expect.stringContaining('PUBLIC_URL is missing') })
+    expect(readdirSync(folder)).toEqual(['rules.yml'])
+    await runUnder(`${policy}, confirm: passkey}\n`, { PUBLIC_URL: 'https://lockkeeper.example.com' })
+    expect(written().PUBLIC_URL).toBe('https://lockkeeper.example.com')
+  })
+
   test('takes every answer from variables, and secrets also from files', async () => {
     nameHostilely()
     const { INFRA_API_KEY: key, ...others } = answers()

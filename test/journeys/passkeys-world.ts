@@ -13,6 +13,13 @@ export const usual = 'rules:\n  - {name: addresses, approve: {any_of: [S0ONCALL0
 
 type Person = World['ben']
 
+/** Where bots with pages run: in this process, or as their own. */
+export interface PasskeyPlace extends Pick<World, 'slack' | 'prefix'> {
+  bots: { slackPort?: number | undefined }[]
+  /** Default: the Redis of the tests. */
+  redisUrl?: string
+}
+
 /** A bot whose rules ask for a passkey. */
 export async function startPasskeyWorld(policy = usual, { env, ...options }: WorldOptions = {}) {
   return startWorldUnder(policy, { ...options, env: { PUBLIC_URL: origin, STATE_KEY: stateKey, OPS_CHANNEL: ops, ...env } })
@@ -27,12 +34,12 @@ export function linkIn({ blocks = [] }: Message): string {
 }
 
 /** The address at the port of the bot, where a proxy would send it. `bot`: which of several replicas. */
-export function atPort({ bots }: Pick<World, 'bots'>, url: string, bot = 0): string {
+export function atPort({ bots }: Pick<PasskeyPlace, 'bots'>, url: string, bot = 0): string {
   return `http://127.0.0.1:${bots[bot]?.slackPort}${new URL(url).pathname}`
 }
 
 /** What a page tells its browser to sign. */
-export async function openPage(world: Pick<World, 'bots'>, url: string) {
+export async function openPage(world: Pick<PasskeyPlace, 'bots'>, url: string) {
   const response = await fetch(atPort(world, url))
   const html = await response.text()
   const [, data = '{}'] = /data-options="([^"]*)"/.exec(html) ?? []
@@ -48,7 +55,12 @@ interface SendOptions {
   bot?: number
 }
 
-export async function sendAnswer(world: Pick<World, 'bots'>, url: string, response: unknown, { headers, name, bot }: SendOptions = {}) {
+export async function sendAnswer(
+  world: Pick<PasskeyPlace, 'bots'>,
+  url: string,
+  response: unknown,
+  { headers, name, bot }: SendOptions = {},
+) {
   const answer = await fetch(atPort(world, url, bot), {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin, ...headers },
@@ -65,7 +77,7 @@ export async function sendAnswer(world: Pick<World, 'bots'>, url: string, respon
 
 /** Presses a button, and resolves with the link in the ephemeral message that answers it. */
 export async function pressForLink(
-  world: World,
+  world: Pick<World, 'slack'>,
   by: Person,
   id: string,
   ...[message, button]: Parameters<Person['click']>
@@ -94,7 +106,7 @@ export async function listPasskeys(world: Pick<World, 'slack'>, by: Person, id: 
 }
 
 /** Makes a passkey on the page, and resolves with the code that it shows. */
-export async function makePasskey(world: World, by: Person, id: string, authenticator: Authenticator = createAuthenticator(party)) {
+export async function makePasskey(world: PasskeyPlace, by: Person, id: string, authenticator: Authenticator = createAuthenticator(party)) {
   const list = await listPasskeys(world, by, id)
   const url = await pressForLink(world, by, id, list, 'Add a passkey')
   const { challenge } = await openPage(world, url)
@@ -103,9 +115,13 @@ export async function makePasskey(world: World, by: Person, id: string, authenti
 }
 
 /** Runs the program on the server. */
-export async function runTrust({ prefix }: Pick<World, 'prefix'>, args: string[], { env = {}, answer = 'yes' } = {}) {
+export async function runTrust(
+  { prefix, redisUrl = inject('redisUrl') }: Pick<PasskeyPlace, 'prefix' | 'redisUrl'>,
+  args: string[],
+  { env = {}, answer = 'yes' } = {},
+) {
   let output = ''
-  const variables = { REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix, STATE_KEY: stateKey, ...env }
+  const variables = { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, STATE_KEY: stateKey, ...env }
   const exitCode = await trust(variables, args, {
     write: (text) => {
       output += text
@@ -119,7 +135,7 @@ export async function runTrust({ prefix }: Pick<World, 'prefix'>, args: string[]
 const holders = new WeakMap<World['slack'], Map<string, { by: Person; authenticator: Authenticator }>>()
 
 /** Gives a person a passkey that counts: the first one is trusted on the server, and the next ones are confirmed by its holder. */
-export async function givePasskey(world: World, by: Person, id: string): Promise<Authenticator> {
+export async function givePasskey(world: PasskeyPlace, by: Person, id: string): Promise<Authenticator> {
   const { authenticator, code, answer } = await makePasskey(world, by, id)
   const known = holders.get(world.slack) ?? new Map<string, { by: Person; authenticator: Authenticator }>()
   holders.set(world.slack, known)
@@ -145,7 +161,7 @@ export async function onlyMove({ records }: Pick<PolicyWorld, 'records'>) {
 }
 
 /** Presses *Approve*, opens the page, and confirms. */
-export async function approveWithPasskey(world: World, by: Person, id: string, card: Message, authenticator: Authenticator) {
+export async function approveWithPasskey(world: PasskeyPlace, by: Person, id: string, card: Message, authenticator: Authenticator) {
   const url = await pressForLink(world, by, id, card, 'Approve')
   const { challenge } = await openPage(world, url)
   return { url, challenge, answer: await sendAnswer(world, url, authenticator.get(challenge)) }
