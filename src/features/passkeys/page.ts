@@ -134,6 +134,7 @@ async function shownFor(app: App, link: Link): Promise<Shown> {
     return { title: 'Add a passkey', lines, action: { label: 'Create passkey', options, creates: true } }
   }
   const request = await requestOf(app, link)
+  if (isCarriedOut(request, link)) return { title: labels[to].done, lines: [seeSlack.text] }
   const facts = await linesOf(app, request)
   const challenge = challengeOf(request, actOf(link), link.id)
   const options = { ...common, challenge, rpId, allowCredentials: known, userVerification: 'required' }
@@ -163,14 +164,20 @@ function requireRoom(count: number): void {
 }
 
 /** Throws a Refusal if the request is gone, was changed in Redis, or was decided meanwhile. */
-async function requestOf(app: App, { requestId = '', to }: Link): Promise<Request> {
+async function requestOf(app: App, link: Link): Promise<Request> {
+  const { requestId = '' } = link
   const request = await app.store.find(requestId)
   if (!request) throw new Refusal('unknown-request', mrkdwn`Lockkeeper no longer has this request.`)
   if (app.signatures.verifyRecord(request) !== 'genuine' || !app.catalog.openIfFit(request))
     throw new Refusal('record-changed', mrkdwn`The record of this request doesn't match what was requested. Tell Lockkeeper's operators.`)
-  if (request.state !== (to === 'start-now' ? 'approved' : 'waiting'))
+  if (!isCarriedOut(request, link) && request.state !== (link.to === 'start-now' ? 'approved' : 'waiting'))
     throw new Refusal('too-late', mrkdwn`Nothing was changed: somebody decided this request meanwhile. Its message in Slack says how.`)
   return request
+}
+
+/** The process that carried it out may have died before it said so. */
+function isCarriedOut({ approvals, decision, startNow }: Request, { id }: Link): boolean {
+  return [...approvals, decision, startNow].some((given) => given?.confirmed?.proof.link === id)
 }
 
 type Adding = ReturnType<typeof addPasskeyChange>
@@ -237,13 +244,14 @@ async function confirm(app: App, link: Link, response: unknown): Promise<[string
   const counter = await verifyAssertion(app, passkey, challengeOf(request, actOf(link), link.id), proof, passkey.counter)
   if (counter === undefined) throw notConfirmed
   if (counter > passkey.counter) await countUse(app, passkey, counter)
-  const words = await carryOut(app, request, link, { with: 'passkey', proof })
+  const words = isCarriedOut(request, link) ? seeSlack : await carryOut(app, request, link, { with: 'passkey', proof })
   await useUp(app, link)
   return [labels[actOf(link).to].done, toPlainText(words)]
 }
 
+const seeSlack = mrkdwn`The request message in Slack shows it. You can close this page.`
+
 async function carryOut(app: App, request: Request, { to, origin, reason = '' }: Link, confirmed: Confirmed): Promise<Mrkdwn> {
-  const seeSlack = mrkdwn`The request message in Slack shows it. You can close this page.`
   if (to === 'break-glass') await breakGlass(app, request, origin, reason, confirmed)
   else if (to === 'start-now') await startNow(app, request, origin, undefined, confirmed)
   else {
