@@ -96,13 +96,22 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const moreResources = change.moreResources?.(input, facts)
   const at = await app.store.now()
   const draft = { input, facts }
-  const { rule, unchecked } = await admit(app, origin, { kind, project: projectOf(change, facts), requester, reason, draft })
+  const {
+    rule,
+    unchecked,
+    warnings: ofApprovers,
+  } = await admit(app, origin, { kind, project: projectOf(change, facts), requester, reason, draft })
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
   const changed = { resource, subject: change.subject(facts), others: moreResources ?? [], names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
-  const warnings = [...(requested.warnings ?? []), ...(preflight.warnings ?? []), ...(await historyBefore(app, changed, earlier))]
+  const warnings = [
+    ...(requested.warnings ?? []),
+    ...(preflight.warnings ?? []),
+    ...(await historyBefore(app, changed, earlier)),
+    ...ofApprovers,
+  ]
   const payload = {
     id,
     kind,

@@ -50,7 +50,23 @@ function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
   return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${withoutOwner(title, by)}.`
 }
 
-const Warning = z.discriminatedUnion('code', [Rejected, LastChange])
+/** An approver who lacks what the rule asks for, or how many others do, as kept in the warnings of a request. */
+const Unable = z.object({
+  code: z.literal('unable-to-confirm'),
+  lacks: z.string(),
+  by: z.string().optional(),
+  others: z.number().optional(),
+})
+
+/** Names three, or two and how many others. */
+export function unableToConfirm(lacks = '', userIds: string[]): z.infer<typeof Unable>[] {
+  const named = userIds.slice(0, userIds.length > 3 ? 2 : 3)
+  const others = userIds.length - named.length
+  const code = 'unable-to-confirm'
+  return [...named.map((by) => ({ code, lacks, by }) as const), ...(others > 0 ? [{ code, lacks, others } as const] : [])]
+}
+
+const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable])
 
 /** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
@@ -67,6 +83,10 @@ export function warningWords(
         return { phrase: rejectedWords(data) }
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: true }
+      case 'unable-to-confirm': {
+        const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers have` : phrase`${person(data.by)} has`
+        return { phrase: phrase`${who} no ${data.lacks}.`, isNote: true }
+      }
       default: {
         const words = findingWords(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }

@@ -28,13 +28,14 @@ import type { RequestSignatures } from '../domain/request-signature.ts'
 import { cleanText } from '../domain/text.ts'
 import { belongsTo, readButton } from '../messages/button-ids.ts'
 import { reasonRequired } from '../messages/submit-words.ts'
+import { unableToConfirm } from '../messages/warnings.ts'
 import { denialWords } from '../messages/why-not.ts'
 import type { ErrorReports } from '../ops/log.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { noteOf, type Store } from '../record/store.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { ableToConfirm, type Confirming } from './confirmation.ts'
+import { ableToConfirm, type Confirming, confirmersOf } from './confirmation.ts'
 import { type Intent, judge, judgeRequesting, members, type Pressed, teamIdFor } from './judge.ts'
 
 interface Noting extends Confirming {
@@ -110,8 +111,12 @@ interface Requested {
   draft: Draft
 }
 
-/** Checks a request under the rule of its project. Returns the rule, and what could not be checked. Throws a Refusal if it may not be. */
-export async function admit(app: Noting, origin: Origin, requested: Requested): Promise<{ rule: PolicyRule; unchecked: Finding[] }> {
+/** Checks a request under the rule of its project. Returns the rule, what could not be checked, and what to know. Throws a Refusal if it may not be. */
+export async function admit(
+  app: Noting,
+  origin: Origin,
+  requested: Requested,
+): Promise<{ rule: PolicyRule; unchecked: Finding[]; warnings: Finding[] }> {
   const { policy } = app.config
   const { kind, project, requester, reason, draft } = requested
   const { person, place } = requester
@@ -140,7 +145,9 @@ export async function admit(app: Noting, origin: Origin, requested: Requested): 
     ...(approvers === 'unknown' ? [{ code: 'approvers-unknown' }] : []),
     ...(place.standing === 'unreadable' ? [{ code: 'channel-unreadable' }] : []),
   ]
-  return { rule, unchecked }
+  const { unable } = await confirmersOf(app, rule)
+  const others = unable.filter((userId) => userId !== origin.userId)
+  return { rule, unchecked, warnings: unableToConfirm(rule.confirmBy, others) }
 }
 
 /** Whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */

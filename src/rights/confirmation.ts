@@ -88,15 +88,22 @@ export async function ableToConfirm(app: Confirming, rule: PolicyRule, userIds: 
 export async function whoConfirms(app: Confirming): Promise<{ rule: PolicyRule; needed: number; able: string[]; unable: string[] }[]> {
   const asking = app.config.policy.rules.filter(({ confirmBy }) => confirmBy !== undefined)
   return Promise.all(
-    asking.map(async (rule) => {
-      const { users } = rule.approve ? approversOf(rule.approve) : { users: [] }
-      const groups = [...(await members(app, approverGroupsOf(rule), 'refusal')).values()]
-      const all = [...new Set([...users, ...groups.flatMap((group) => (group === 'unknown' ? [] : [...group]))])]
-      const able = await ableToConfirm(app, rule, all)
-      const needed = rule.approve ? approvalsNeeded(rule.approve) : 0
-      return { rule, needed, able: [...able], unable: all.filter((id) => !able.has(id)) }
-    }),
+    asking.map(async (rule) => ({
+      rule,
+      needed: rule.approve ? approvalsNeeded(rule.approve) : 0,
+      ...(await confirmersOf(app, rule)),
+    })),
   )
+}
+
+/** Who of the approvers of a rule can confirm an approval, and who cannot, as far as Slack lists them. */
+export async function confirmersOf(app: Confirming, rule: PolicyRule): Promise<{ able: string[]; unable: string[] }> {
+  if (rule.confirmBy === undefined) return { able: [], unable: [] }
+  const { users } = rule.approve ? approversOf(rule.approve) : { users: [] }
+  const groups = [...(await members(app, approverGroupsOf(rule), 'refusal')).values()]
+  const all = [...new Set([...users, ...groups.flatMap((group) => (group === 'unknown' ? [] : [...group]))])]
+  const able = await ableToConfirm(app, rule, all)
+  return { able: [...able], unable: all.filter((id) => !able.has(id)) }
 }
 
 function confirmationOf({ confirmations }: Confirming, { confirmBy = '' }: PolicyRule): Confirmation | undefined {

@@ -68,6 +68,18 @@ describe('a rule with confirm: passkey', () => {
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
   })
 
+  test('names in the request message the approvers who have none, without a mention', async () => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world)
+    const words = JSON.stringify(card.blocks)
+    expect(words).toMatch(/@chiara(?:\|[^>]*>)?>? has no passkey\./)
+    expect(words).not.toMatch(/<@U0CHI00001>/)
+    expect(words).not.toMatch(/ben>? has no passkey/)
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
   test('counts the approvals of two people with a passkey each, of whom one used two tabs and two replicas', async () => {
     const world = await startPasskeyWorld(usual.replace('approvals: 1', 'approvals: 2'), { replicas: 2 })
     const ben = await givePasskey(world, world.ben, people.ben)

@@ -4,7 +4,7 @@ import type { Finding } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { explainEvacuation } from '../../src/features/moves/evacuation.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
-import { lastChangeOf, rejectionOf, warningWords } from '../../src/messages/warnings.ts'
+import { lastChangeOf, rejectionOf, unableToConfirm, warningWords } from '../../src/messages/warnings.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { minutes, moveFacts, requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from './documents.ts'
@@ -51,6 +51,8 @@ test('warnings of a request', async () => {
     ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
+    ['An approver has no passkey', shown(...unableToConfirm('passkey', ['U0BEN00001']))],
+    ['Four have none', shown(...unableToConfirm('passkey', ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']))],
   ])
   for (const state of ['failed', 'expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
 })
