@@ -23,7 +23,7 @@ export const errors = {
     do: 'Start a worker (ROLE=worker or all), or find in its log why it ended.',
   },
   'report-undeliverable': {
-    means: 'Slack takes a report neither in its channel nor as a direct message.',
+    means: 'Slack takes a report neither in its channel nor directly.',
     do: 'Tell the requester how it ended (in the audit), and invite Lockkeeper to the channel.',
   },
   'record-changed': {
@@ -32,13 +32,13 @@ export const errors = {
     do: findWriter,
   },
   'approvals-not-genuine': { means: 'Somebody forged approvals in Redis. Nothing was sent.', do: findWriter },
-  'already-sent': { means: 'Somebody put a request back to before it was sent. It was not sent again.', do: findWriter },
+  'already-sent': { means: 'Somebody put a request back to before it was sent. Nothing was sent.', do: findWriter },
   'already-ended': { means: 'Somebody put a request back to before it ended. Nothing was sent.', do: findWriter },
   'unknown-key': {
-    means: "This process doesn't have the key that signed a request. Normal for minutes while STATE_KEY is rotated.",
+    means: 'This process lacks the key that signed a request. Normal for minutes while STATE_KEY is rotated.',
     do: 'Give all processes the same STATE_KEY.',
   },
-  'approval-needed-now': { means: 'The policy now asks for an approval of a request that needed none.', do: again },
+  'approval-needed-now': { means: 'The policy now asks for approval of a request that needed none.', do: again },
   'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: again },
   'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: again },
   'confirmation-needed-now': { means: 'The policy now asks for a passkey.', do: again },
@@ -52,7 +52,7 @@ export const errors = {
   },
   'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes.', do: again },
   'request-lost': {
-    means: 'The record of an open request is gone from Redis.',
+    means: 'The record of an open request is gone.',
     do: 'Check the account, and that Redis evicts nothing.',
   },
   'record-unreadable': {
@@ -68,7 +68,7 @@ export const errors = {
     do: 'If it had data, do what redis-data-lost says.',
   },
   'redis-set-back': {
-    means: 'Redis has an older state, of a backup or a lagging replica. All changes are frozen.',
+    means: 'Redis has an older state (backup, lagging replica). All changes are frozen.',
     do: 'Check on the account which open requests were done, run npm run audit:verify (docs/backup.md), then use the unfreeze command.',
   },
   'assignments-refused': {
@@ -77,7 +77,7 @@ export const errors = {
     do: `${changePassword}, unless its data was lost or set back.`,
   },
   'outside-not-trusted': {
-    means: "The record of changes outside isn't one that Lockkeeper wrote.",
+    means: "Lockkeeper didn't write the record of changes outside.",
     do: `${changePassword}. If STATE_KEY was replaced, set both keys.`,
   },
   'freeze-not-trusted': {
@@ -86,7 +86,7 @@ export const errors = {
     do: `${changePassword}, unless its data was lost or set back. If STATE_KEY was rotated (not stolen), set both keys. Then use the unfreeze command.`,
   },
   'key-end-overdue': {
-    means: 'A key that should have ended an hour ago still exists.',
+    means: 'A key still exists an hour after its end.',
     do: "Look for account-api-error, or delete the key in the account's dashboard.",
   },
   'key-end-untrusted': {
@@ -94,7 +94,7 @@ export const errors = {
     do: 'If STATE_KEY was replaced, set both keys. Otherwise change the password of Redis. Revoke keys that nobody needs.',
   },
   'audit-damaged': {
-    means: 'Entries of the audit that are older than 400 days are damaged.',
+    means: 'Audit entries older than 400 days are damaged.',
     do: `Run npm run audit:verify with the collected lines. ${changePassword}.`,
   },
   'redis-unsafe': {
@@ -116,14 +116,14 @@ export const errors = {
     do: "Check the provider's status page.",
   },
   'sender-missing': {
-    means: 'A message is owed that this version cannot send.',
+    means: 'This version cannot send an owed message.',
     do: 'Run one version of Lockkeeper.',
   },
   'alerts-failed': {
     means: 'An alert could not be handled. Its sender repeats it.',
     do: 'If Redis works, report the line.',
   },
-  'alerts-port-refused': { means: 'Deliveries to the alerts port were refused.', do: 'Correct the problem at the sender.' },
+  'alerts-port-refused': { means: 'The alerts port refused deliveries.', do: 'Correct the problem at the sender.' },
   'answer-failed': {
     means: 'Something failed after a person had their answer.',
     do: "If it lasts, check Slack's status page.",
@@ -137,7 +137,7 @@ export const errors = {
   defect: { means: 'An unexpected error ended the process. Nothing is lost.', do: `${report} If it recurs, go back a release.` },
   'dependency-away': { means: 'The start waits for Redis or Slack.', do: 'Bring the service back.' },
   'error-shown': {
-    means: 'A person saw an error that they did not cause.',
+    means: "A person saw an error they didn't cause.",
     do: 'Bring back what error names, or report the line.',
   },
   'job-failed': {
@@ -149,7 +149,7 @@ export const errors = {
     do: 'Update Lockkeeper, or report the operation.',
   },
   'machines-port-refused': {
-    means: 'Calls to the port of machines were refused.',
+    means: 'The port of machines refused calls.',
     do: 'Give the machine its token, or find out who calls.',
   },
   'operators-not-notified': {
