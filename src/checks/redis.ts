@@ -57,11 +57,13 @@ export async function readFreeze({ config, freezes, store }: App) {
 }
 type FreezeFact = Awaited<ReturnType<typeof readFreeze>>
 
+export const notFrozen = mrkdwn`None is on.`
+
 export function judgeFreeze({ on, isUnreadable, ofPolicy }: FreezeFact): Found {
   const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
   if (isUnreadable) return freezeOfOtherKey
   const policy = freezesOfPolicy(ofPolicy)
-  if (!on) return ok(policy ?? mrkdwn`None is on.`)
+  if (!on) return ok(policy ?? notFrozen)
   const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`
   return on.because ? wrong(words, fix) : ok(words)
 }

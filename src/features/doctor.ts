@@ -1,6 +1,7 @@
 import packageFile from '../../package.json' with { type: 'json' }
 import type { App } from '../app.ts'
 import { type Diagnosis, examine } from '../checks/list.ts'
+import { notFrozen } from '../checks/redis.ts'
 import { checkIds } from '../checks/slack.ts'
 import type { Feature, Setup } from '../kit/ability.ts'
 import { actions, button, context, message, notice, option, wholeSection } from '../slack/blocks.ts'
@@ -39,7 +40,8 @@ export function report(bot: string, results: Diagnosis): Message {
         return mrkdwn`${sign} *${what}:* ${words}${toDo}`
       }),
   )
-  const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}`
+  const isFrozen = results.some(({ what, is, words }) => what === 'Freeze' && is !== 'unknown' && words !== notFrozen)
+  const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}${isFrozen ? '. *Changes are frozen.*' : ''}`
   const content = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
   const picker = externalSelect({ actionId: tests.picker, placeholder: 'Test the pickers' })
   return message([

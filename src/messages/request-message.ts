@@ -75,8 +75,11 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
     ({ by: userId, at, emergency, passed }) =>
       mrkdwn`${mention(userId)}, ${dateTime(at)}${emergency ? mrkdwn` (:rotating_light: emergency${pastWords(passed)})` : ''}`,
   )
-  const count = `${missing === undefined ? approvals.length : needed - missing} of ${needed} approvals`
-  return wholeSection(mrkdwn`:ballot_box_with_check: *${count}*${by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''}`)
+  const counted = missing === undefined ? approvals.length : needed - missing
+  const others = approvals.length - counted
+  const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
+  const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''
+  return wholeSection(mrkdwn`:ballot_box_with_check: *${counted} of ${needed} approvals*${uncounted}${whose}`)
 }
 
 /** What stands below the buttons: all of many items, or the rest of those that were sent, what stays as it is, and small print. */

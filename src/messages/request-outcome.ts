@@ -31,15 +31,8 @@ export function outcomeOf(view: CardView): { mark: string; name: string; notes: 
   // Something keeps a change that is done from being of use, such as a server that is off.
   const isOfUse = request.state !== 'done' || notes.text === ''
   const mark = isOfUse ? endMarks[request.state as keyof typeof endMarks] : ':warning:'
-  return { mark, name: isMissed(request) ? 'Missed' : capitalised(stateWords(request)), notes, consequence }
+  return { mark, name: capitalised(stateWords(request)), notes, consequence }
 }
-
-/** Whether it was approved, and its time was over before it could start. */
-function isMissed({ state, causes }: Request): boolean {
-  return state === 'not-started' && causes.some(({ code }) => missed.includes(code))
-}
-
-const missed = ['approved-too-long-ago', 'account-unread', 'limit-used-up', 'rights-unknown']
 
 function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)

@@ -110,7 +110,7 @@ function mentionOf(id: string): Mrkdwn {
   return isUserGroup(id) ? userGroupMention(id) : mention(id)
 }
 
-/** Says who approves under these terms: `@ben or @oncall`, `2 of @ben, @chi or @oncall`, `@network and @security`. */
+/** Says who approves under these terms: `@ben or @oncall`, `2 people among @ben, @chi and @oncall`, `@network and @security`. */
 export function whoApproves(terms: ApproveTerms): Mrkdwn {
   return ownWords(namesOfApprovers(terms, inMarkup))
 }
@@ -126,11 +126,11 @@ export function namesOfApprovers(terms: ApproveTerms, nameOf: (id: string) => st
 }
 
 function listTerms(terms: ApproveTerms, nameOf: (id: string) => string): string {
-  const any = listed([...terms.anyOf.users, ...terms.anyOf.userGroups].map(nameOf), 'or')
+  const any = (word: 'and' | 'or') => listed([...terms.anyOf.users, ...terms.anyOf.userGroups].map(nameOf), word)
   const all = listed(terms.allOf.map(nameOf), 'and')
-  if (all === '') return terms.approvals > 1 ? `${terms.approvals} of ${any}` : any || 'Nobody'
+  if (all === '') return terms.approvals > 1 ? `${terms.approvals} people among ${any('and')}` : any('or') || 'Nobody'
   const more = approvalsNeeded(terms) - terms.allOf.length
-  return more <= 0 || any === '' ? all : `${all}, and ${more} more of ${any}`
+  return more <= 0 || any('or') === '' ? all : `${all}, and ${more} more among ${any('and')}`
 }
 
 export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 'decision'>): string[] {

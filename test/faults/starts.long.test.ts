@@ -40,7 +40,7 @@ async function startScheduled(wait: string, onEnd: TestContext['onTestFinished']
     await untilTrue('it has ended', async () => !isOpen((await only()).state))
     // What would come twice has come by then.
     await delay(6_000)
-    return { state: (await only()).state, writes: scene.writes().length, reports: scene.reports(card, /\*(Done\.|Missed:)/).length }
+    return { state: (await only()).state, writes: scene.writes().length, reports: scene.reports(card, /\*(Done\.|Not started:)/).length }
   }
   const now = () => slack.messages(ops).find(({ ts }) => ts === card.ts) as Message
   const start = (await only()).start ?? 0
@@ -92,7 +92,7 @@ test.concurrent('Redis that is away at the start, and back after more than 30 mi
 
   expect(await scene.outcome()).toEqual({ state: 'not-started', writes: 0, reports: 1 })
   expect((await only()).causes).toEqual([{ code: 'approved-too-long-ago' }])
-  expect(scene.now().text).toMatch(/\*Missed\*/)
+  expect(scene.now().text).toMatch(/\*Not started\*/)
 })
 
 test.concurrent('a clock of Redis that jumps by an hour in both directions starts a move once, and not before its start by that clock', async ({
