@@ -10,7 +10,7 @@ export function undeliverable(request: Request, error: string, command: string):
 }
 
 export function outdated({ id, state }: Request, error: string): Mrkdwn {
-  return mrkdwn`:warning: Slack refused to update the message of request ${id} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
+  return mrkdwn`:warning: Slack refused to update the message of request ${shortId({ id })} (${state}): ${error}. The message shows an older state, with its buttons. Its thread says so.`
 }
 
 export function unannounced(
@@ -21,9 +21,9 @@ export function unannounced(
 ): Mrkdwn {
   const urgent = emergenciesIn({ approvals }).map(({ by }) => profileLink(by, profileOf(by), 'An approver'))
   const what = decision?.breakGlass
-    ? mrkdwn`${profileLink(origin.userId, profileOf(origin.userId), 'The requester')} approved their own request ${id} alone`
-    : mrkdwn`${joinMrkdwn(urgent, ' and ')} approved request ${id} past windows and freezes`
-  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${what}, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${id}`)}.`
+    ? mrkdwn`${profileLink(origin.userId, profileOf(origin.userId), 'The requester')} approved their own request ${shortId({ id })} alone`
+    : mrkdwn`${joinMrkdwn(urgent, ' and ')} approved request ${shortId({ id })} past windows and freezes`
+  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${what}, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${shortId({ id })}`)}.`
 }
 
 export function lostRecord(id: string, command: string): Mrkdwn {

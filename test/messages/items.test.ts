@@ -53,7 +53,7 @@ function shown(view: CardView): string {
   return [readableBlocks(approvalCard(view).blocks), ...(view.request.state === 'waiting' ? [] : dialogs)].join('\n')
 }
 
-function reportOn(items: ItemView[], state: State, name: 'ended' | 'late' | 'stopped') {
+function reportOn(items: ItemView[], state: State, name: 'ended' | 'late' | 'resolved' | 'stopped') {
   const times = { lateAfter: '15 min', now: sentAt + 16 * minutes }
   return report(
     { ...viewOf(items, state), done: phrase`${['3 Elastic IPs']} are assigned to ${'web-2'}.`, showActor: mention, ...times },
@@ -96,6 +96,7 @@ test('requests of several, as their messages and reports show them', async () =>
     ],
     ['More than five reasons', many(6, { state: 'failed', ending: { why: 'No.' } }), 'failed', 'ended'],
     ['Late', [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
+    ['The alert resolved before all were sent', begun, 'tracking', 'resolved'],
     ['Stopped before all were sent', begun, 'untracked', 'stopped'],
   ]
 

@@ -63,6 +63,7 @@ test('every report', async () => {
     ['A key was not created yet', 'handover-half', view(keyApproved, { ...key, now: at(120) })],
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],
     ['An emergency approval', 'break-glass', view({ state: 'starting', decision: emergency })],
+    ['An emergency approval of what was not sent yet', 'break-glass', view({ state: 'approved', decision: emergency })],
     [
       'An emergency approval that passes a freeze',
       'break-glass',
@@ -75,6 +76,7 @@ test('every report', async () => {
     ],
     ['It takes longer than usual', 'late', view({ state: 'tracking', sentAt: requestedAt }, { now: at(16) })],
     ['Slack refuses to update the request message', 'outdated', view({ state: 'tracking', sentAt: requestedAt })],
+    ['The alert resolved before it starts', 'resolved', view({ state: 'approved' })],
     ['The alert resolved while it is under way', 'resolved', view({ state: 'tracking' })],
     ['The alert resolved after it was done', 'resolved', view({ state: 'done' }, { reverseLabel: 'Move back' })],
     ['The alert resolved after it ended', 'resolved', view({ state: 'not-started' })],
