@@ -141,11 +141,13 @@ describe('a rule with confirm: passkey', () => {
   })
 })
 
+/** Everything but a move needs no approval. */
+const exempting =
+  'rules:\n  - {name: addresses, changes: ip.move, approve: {any_of: [S0ONCALL01]}, confirm: passkey, self_approval: break-glass}\n  - {name: rest, approve: none}'
+
 describe('passkeys of a person', () => {
   test('are requested once somebody has one, and confirmed by another approver with theirs, whatever the rules say', async () => {
-    const world = await startPasskeyWorld(
-      'rules:\n  - {name: addresses, changes: ip.move, approve: {any_of: [S0ONCALL01]}, confirm: passkey, self_approval: break-glass}\n  - {name: rest, approve: none}',
-    )
+    const world = await startPasskeyWorld(exempting)
     const ben = await givePasskey(world, world.ben, people.ben)
     const { answer, authenticator } = await makePasskey(world, world.chiara, people.chiara)
     expect(answer).toMatchObject({ title: 'Requested', words: expect.stringContaining('Another approver confirms it with their passkey.') })
@@ -181,6 +183,29 @@ describe('passkeys of a person', () => {
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben), {
       what: 'the direct message',
     })
+  })
+
+  test('of somebody else are removed by a request that another approver confirms with their own, and all three are told', async () => {
+    const world = await startPasskeyWorld(exempting)
+    const ben = await givePasskey(world, world.ben, people.ben)
+    await givePasskey(world, world.chiara, people.chiara)
+    await world.ada.command(`/infra passkeys <@${people.chiara}>`, { channel: ops })
+    const list = await untilShown(world.slack, people.ada, /Passkeys of/)
+    await world.ada.click(list, 'Request removal')
+    const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
+    await world.ben.click(card, 'Approve')
+    await untilShown(world.slack, people.ben, /Not approved yet/)
+    expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/Your passkeys/)
+
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilReport(world.slack, card.ts, /Done/)
+
+    await untilCard(world.slack, /The passkey `Laptop` of <@U0CHI00001> was removed, as <@U0ADA00001> requested/)
+    await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.chiara), {
+      what: 'the direct message',
+    })
+    expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/You have no passkey/)
+    expect((await world.records.audit()).find(({ act }) => act === 'passkey-remove')).toMatchObject({ by: people.ada, text: 'Laptop' })
   })
 
   test('are trusted by a code that is good once and right, by nobody who is unsure, and outlast a restart', async () => {

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { App } from '../../app.ts'
 import type { Origin } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
@@ -6,6 +5,7 @@ import { formatDuration } from '../../domain/text.ts'
 import type { Feature, OwnAbility } from '../../kit/ability.ts'
 import type { HomeSection } from '../../messages/home-view.ts'
 import { ruleWords } from '../../messages/request-words.ts'
+import { submittedWords } from '../../messages/submit-words.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { type Confirmation, type ConfirmedAct, whoConfirms } from '../../rights/confirmation.ts'
 import { actions, button, message, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
@@ -14,7 +14,7 @@ import { Refusal } from '../../slack/errors.ts'
 import type { Click } from '../../slack/interactions.ts'
 import { code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
-import { addingKind, addPasskeyChange } from './adding.ts'
+import { addingKind, addPasskeyChange, removePasskeyChange, removingKind, shortOf } from './adding.ts'
 import { challengeOf, Proof, verifyAssertion } from './ceremony.ts'
 import { createLink, linkMs, pagePath } from './links.ts'
 import { owePasskeyMessage, sendPasskeyMessage, tellNow } from './messages.ts'
@@ -24,7 +24,7 @@ import { changePasskeys, type Found, mostPasskeys, passkeysOf, readPasskeys } fr
 /** `confirm: passkey` in a rule: an approval counts only with a passkey of the approver, over the hash of exactly this request. */
 export const confirmWithPasskeys: OwnAbility = {
   senders: { passkeys: sendPasskeyMessage },
-  confirms: { passkey: { of: confirmation, kinds: [addingKind] } },
+  confirms: { passkey: { of: confirmation, kinds: [addingKind, removingKind] } },
   home: showMissing,
   pages: (app) => (isInUse(app) ? [passkeyPage(app, addPasskeyChange(app))] : []),
   outdated: async (app) => {
@@ -46,19 +46,21 @@ async function showMissing(app: App, { userId, command }: Origin): Promise<HomeS
   return { title: 'Your passkey', entries: [wholeSection(words)], rest: `${command} passkeys` }
 }
 
-const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open' } as const
+const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open', removeOther: 'passkey-remove-other' } as const
 
 function create(app: App): Feature {
   if (!isInUse(app)) return { commands: [] }
+  const removal = removePasskeyChange(app)
   return {
-    changes: [addPasskeyChange(app) as Change],
+    changes: [addPasskeyChange(app) as Change, removal as Change],
     commands: [
       {
         words: 'passkeys',
         group: 'You',
-        usage: '',
+        usage: '[@person]',
+        takesMentions: true,
         summary: 'Your passkeys, which confirm your approvals',
-        details: mrkdwn`Some rules ask for a passkey: your device's fingerprint, face or PIN, or a security key. A new one counts once another approver confirms it with theirs, or an operator trusts it on the server.`,
+        details: mrkdwn`Some rules ask for a passkey: your device's fingerprint, face or PIN, or a security key. A new one counts once another approver confirms it with theirs, or an operator trusts it on the server. With a person, theirs, which you can request to remove.`,
         examples: [],
         need: 'read',
         run: (call) => showPasskeys(app, call),
@@ -67,6 +69,7 @@ function create(app: App): Feature {
     clicks: {
       [buttons.add]: (click) => pressAdd(app, click),
       [buttons.remove]: (click) => pressRemove(app, click),
+      [buttons.removeOther]: (click) => requestRemoval(app, removal as Change, click),
       // Slack also sends a click on a button that opens an address.
       [buttons.open]: async ({ answer }) => answer.elsewhere(),
     },
@@ -134,20 +137,22 @@ function linkMessage(words: Mrkdwn, label: string, url: string): Message {
   return message([...wholeSection(words), ...actions([opens])])
 }
 
-async function showPasskeys(app: App, { slashCommand: { origin, answer } }: CommandCall): Promise<void> {
+async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {
+  const [, other = origin.userId] = /^<@(\w+)/.exec(args[0] ?? '') ?? []
+  if (other !== origin.userId) return answer.ephemeral(await passkeysOfOther(app, other))
   const own = passkeysOf(await believed(app), origin.userId)
   const none = mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
-  const rows = own.map(({ id, name, addedAt }) =>
+  const rows = own.map((each) =>
     sectionWithButton(
-      mrkdwn`*${name}*, added ${dateTime(addedAt)}`,
+      mrkdwn`*${each.name}*, added ${dateTime(each.addedAt)}`,
       button({
         text: 'Remove',
         actionId: buttons.remove,
-        value: shortOf(id),
+        value: shortOf(each),
         style: 'danger',
         confirm: {
           title: 'Remove this passkey?',
-          text: mrkdwn`${name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`,
+          text: mrkdwn`${each.name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`,
           confirm: 'Remove',
           deny: 'Cancel',
         },
@@ -156,6 +161,27 @@ async function showPasskeys(app: App, { slashCommand: { origin, answer } }: Comm
   )
   const add = own.length < mostPasskeys ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
   await answer.ephemeral(message([...wholeSection(own.length === 0 ? none : mrkdwn`*Your passkeys*`), ...rows, ...add]))
+}
+
+async function passkeysOfOther(app: App, userId: string): Promise<Message> {
+  const theirs = passkeysOf(await believed(app), userId)
+  const rows = theirs.map((each) =>
+    sectionWithButton(
+      mrkdwn`*${each.name}*, added ${dateTime(each.addedAt)}`,
+      button({ text: 'Request removal', actionId: buttons.removeOther, value: shortOf(each), style: 'danger' }),
+    ),
+  )
+  const title = theirs.length === 0 ? mrkdwn`${mention(userId)} has no passkey.` : mrkdwn`*Passkeys of* ${mention(userId)}`
+  return message([...wholeSection(title), ...rows])
+}
+
+async function requestRemoval(app: App, change: Change, { origin, answer, value, deliveryKey }: Click): Promise<void> {
+  const found = (await readPasskeys(app)).passkeys.find((each) => shortOf(each) === value)
+  if (!found) throw new Refusal('out-of-date', mrkdwn`That passkey is gone.`)
+  const { id, by, name } = found
+  const input = { passkey: { id, by, name }, requestedBy: origin.userId }
+  const requested = await app.submit({ change, input, origin, reason: undefined, deliveryKey })
+  await answer.ephemeral(message(wholeSection(submittedWords(requested))))
 }
 
 async function pressAdd(app: App, { origin, answer }: Click): Promise<void> {
@@ -167,7 +193,7 @@ async function pressAdd(app: App, { origin, answer }: Click): Promise<void> {
 
 async function pressRemove(app: App, { origin, answer, value }: Click): Promise<void> {
   const { userId } = origin
-  const isIt = (each: { id: string; by: string }) => each.by === userId && shortOf(each.id) === value
+  const isIt = (each: { id: string; by: string }) => each.by === userId && shortOf(each) === value
   const gone = (await readPasskeys(app)).passkeys.find(isIt)
   const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(gone?.name ?? '')}.`
   const own = mrkdwn`:key: Your passkey ${code(gone?.name ?? '')} was removed. If that wasn't you, somebody uses your Slack session: tell Lockkeeper's operators.`
@@ -178,9 +204,4 @@ async function pressRemove(app: App, { origin, answer, value }: Click): Promise<
     throw new Refusal('out-of-date', mrkdwn`That passkey is gone. ${code(`${origin.command} passkeys`)} shows yours.`)
   tellNow(app, owes)
   await answer.ephemeral(message(wholeSection(mrkdwn`Removed ${escapeMrkdwn(gone.name)}.`)))
-}
-
-/** A button carries an opaque id, and an id of a passkey can have 1,000 characters. */
-function shortOf(id: string): string {
-  return hash('sha256', id).slice(0, 16)
 }

@@ -10,6 +10,8 @@ import { changePasskeys, mostPasskeys, Passkey, passkeysOf, readPasskeys, withOn
 
 /** A person adds a passkey, and another approver confirms that with their own, whatever the rules say. */
 export const addingKind = 'passkey.add'
+/** Another approver confirms with their own that somebody else's passkey goes. */
+export const removingKind = 'passkey.remove'
 
 const Adding = z.object({ passkey: Passkey })
 type Adding = z.infer<typeof Adding>
@@ -20,6 +22,7 @@ const known = findings({
     ({ count }) => `They already have ${count === 1 ? 'one' : count}. Ask them in person or by phone.`,
   ),
   'ask-first': finding('Ask them in person or by phone: a stolen session can request this, too.'),
+  gone: finding('This passkey is gone, or Lockkeeper no longer believes the record of passkeys.'),
   'no-room': finding('They have as many passkeys as they may, or Lockkeeper no longer believes the record of passkeys.'),
 })
 
@@ -29,7 +32,7 @@ export function addPasskeyChange(app: App): Change<Adding, Adding> {
     label: 'adding a passkey',
     input: Adding,
     facts: Adding,
-    resource: ({ passkey }) => `passkey:${hash('sha256', passkey.id).slice(0, 16)}`,
+    resource: ({ passkey }) => `passkey:${shortOf(passkey)}`,
     subject: ({ passkey }) => passkey.name,
     async preflight({ passkey }) {
       const { distrust, passkeys } = await readPasskeys(app)
@@ -58,4 +61,52 @@ export function addPasskeyChange(app: App): Change<Adding, Adding> {
     },
     doneSentence: ({ passkey: { name, by } }) => phrase`Added passkey ${name}${owner(by)}.`,
   }
+}
+
+const Removing = z.object({ passkey: Passkey.pick({ id: true, by: true, name: true }), requestedBy: z.string() })
+type Removing = z.infer<typeof Removing>
+
+export function removePasskeyChange(app: App): Change<Removing, Removing> {
+  const isThere = async ({ passkey }: Removing) => (await readPasskeys(app)).passkeys.some(isSame(passkey))
+  return {
+    kind: removingKind,
+    label: 'removing a passkey',
+    input: Removing,
+    facts: Removing,
+    resource: ({ passkey }) => `passkey:${shortOf(passkey)}`,
+    subject: ({ passkey }) => passkey.name,
+    async preflight(input) {
+      if (!(await isThere(input))) known.refuse({ code: 'gone' })
+      return { facts: input, unchecked: [], warnings: [], incomplete: false }
+    },
+    differences: () => [],
+    explain: known.explain,
+    describe: ({ passkey: { name, by, id } }) => ({
+      title: phrase`Remove passkey ${name}${owner(by)}`,
+      facts: [{ label: 'Key', value: id.slice(0, 12) }],
+      ids: [],
+      underway: 'being removed',
+    }),
+    async send({ passkey, requestedBy }) {
+      const words = mrkdwn`:key: The passkey ${code(passkey.name)} of ${mention(passkey.by)} was removed, as ${mention(requestedBy)} requested. Another approver confirmed it.`
+      const owes = [passkey.by, 'operators'].map((to) => owePasskeyMessage(app, to, words))
+      const next = (all: Passkey[]) => (all.some(isSame(passkey)) ? all.filter((each) => !isSame(passkey)(each)) : undefined)
+      await changePasskeys(app, next, { act: 'passkey-remove', by: requestedBy, text: passkey.name }, { owes })
+      return 'tracking'
+    },
+    async observe(input) {
+      return (await isThere(input)) ? { is: 'not-started', cause: { code: 'gone' } } : { is: 'done' }
+    },
+    doneSentence: ({ passkey: { name, by } }) => phrase`Removed passkey ${name}${owner(by)}.`,
+  }
+}
+
+const isSame =
+  ({ id, by }: Pick<Passkey, 'id' | 'by'>) =>
+  (each: Pick<Passkey, 'id' | 'by'>) =>
+    each.id === id && each.by === by
+
+/** A button carries an opaque id, and an id of a passkey can have 1,000 characters. */
+export function shortOf({ id }: Pick<Passkey, 'id'>): string {
+  return hash('sha256', id).slice(0, 16)
 }
