@@ -6,7 +6,10 @@ const words: [RegExp, Answer][] = [
   [/^Approved \(\d of \d\)\. (One|\d) more needed\.$/, 'counted'],
   [/^You already approved this, so nothing changed\. (One|\d) more needed\./, 'duplicate'],
   [/^This request still needs approval/, 'still waiting'],
-  [/^Already approved( by you| by <@\w+>)?( \((starting|in progress)\))?\. Your click had no effect\.$/, 'too late:approved'],
+  [
+    /^Already approved( by you| by <@\w+>)?( \((starting|in progress)\))?\. Your click had no effect\.( To stop it, press \*Withdraw\*\.)?$/,
+    'too late:approved',
+  ],
   [
     /^Approved( by you| by <@\w+>)?, and ended since \((done|not started|no longer tracked)\)\. Your click had no effect\.$/,
     'too late:approved',
