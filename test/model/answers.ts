@@ -52,6 +52,7 @@ export function meaningAbout({ id }: { id: string }, text: string): Answer {
 }
 
 const titles: Record<string, Answer> = {
+  Approve: 'form:approve',
   'Reject request': 'form:reject',
   'Emergency approval': 'form:break-glass',
   'Move an Elastic IP': 'form:again',

@@ -128,7 +128,9 @@ export function press(number: number, planned: PlannedPress[], how: PressOptions
 
       // A form that stays open although it has become useless leads to nothing that other commands do not try.
       const isOfUse = ({ person, answer }: OpenForm) =>
-        answer === 'form:again' ? mayRequest(request.kind, person) : events.every((event) => event.person !== person || !event.forged)
+        answer === 'form:again'
+          ? mayRequest(request.kind, person)
+          : answer !== 'form:approve' && events.every((event) => event.person !== person || !event.forged)
       const useful = forms.filter((form) => how.submits && isOfUse(form))
       const submitted = useful.filter(({ answer }) => answer !== 'form:again')
       const again = useful.find(({ answer }) => answer === 'form:again')

@@ -1,3 +1,4 @@
+import { isOpen } from '../../src/domain/request.ts'
 import { explain } from './explain.ts'
 import type { Answer, Event, ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
@@ -25,6 +26,7 @@ export async function compare(
     }
     throw new Error(`no order of these clicks explains what came of them: ${JSON.stringify(what, null, 1)}`)
   }
+  if (events.some(({ does }) => does === 'trackAgain')) await expectOneOpen(session, request)
   Object.assign(request, next)
   for (const answer of Object.values(answers).flat()) model.seen[answer] = (model.seen[answer] ?? 0) + 1
   for (const [person, said] of Object.entries(answers)) {
@@ -32,4 +34,9 @@ export async function compare(
     model.refusals[person] = (model.refusals[person] ?? 0) + refused.length
     if (events.some((event) => event.isHit && event.person === person)) model.unsure[person] = (model.unsure[person] ?? 0) + refused.length
   }
+}
+
+async function expectOneOpen({ records }: Session, { resource }: ModelRequest): Promise<void> {
+  const open = (await records.all()).filter((each) => each.resource === resource && isOpen(each.state)).map(({ id }) => id)
+  if (open.length > 1) throw new Error(`several open requests change ${resource}: ${open.join(' ')}`)
 }

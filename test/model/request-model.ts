@@ -14,7 +14,7 @@ export interface ModelRequest {
   isOver: boolean
   /** A replica crashed while the request was executed. The write may be missing, which is reported as not started. */
   mayBeLost: boolean
-  /** Another change of the same resource was requested since. */
+  /** Another change of the same resource was requested since. If that came to nothing, this one can be tracked again. */
   isTakenOver: boolean
 }
 
@@ -47,7 +47,7 @@ export type Answer =
   | 'stale'
   /** The bot cannot reach Redis, and does not say whether the act took effect. */
   | 'redis away'
-  | `form:${'reject' | 'break-glass' | 'again'}`
+  | `form:${'approve' | 'reject' | 'break-glass' | 'again'}`
 
 export interface Outcome {
   answer: Answer
@@ -87,7 +87,12 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
   switch (does) {
     case 'approve':
       if (person === request.by) return approveOwn(request, members)
-      return mayDecide ? whileWaiting(request, (now) => approve(now, person, members)) : stays('denied:approver')
+      if (!mayDecide) return stays('denied:approver')
+      // What is to be checked first, such as an earlier rejection, is asked in a form.
+      return whileWaiting(request, (now) => [
+        ...approve(now, person, members),
+        ...(now.approvals.includes(person) ? [] : [{ answer: 'form:approve', next: now } as const]),
+      ])
     case 'reject':
     case 'submit-reject':
       // The form should not have stayed open. The answer only says that requesters cannot decide their own requests.
@@ -116,7 +121,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
     case 'trackAgain':
       if (!mayDecide && person !== request.by) return stays('denied:approver')
       if (request.state !== 'untracked') return tooLate(request)
-      return request.isTakenOver ? stays('taken over') : [{ answer: 'effect', next: { ...request, state: 'started' } }]
+      return [...(request.isTakenOver ? stays('taken over') : []), { answer: 'effect', next: { ...request, state: 'started' } }]
   }
 }
 
