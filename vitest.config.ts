@@ -62,7 +62,9 @@ export default defineConfig(({ mode }) => ({
     retry: mode in suites ? 0 : 1,
     reporters: ['default', './test/retried-tests.ts'],
     // Most tests wait most of the time: for a clock, for a process, or for something to go wrong long enough.
-    maxWorkers: 5,
+    maxWorkers: mode === 'faults' ? 4 : 5,
+    // Each of these has processes of its own.
+    maxConcurrency: 3,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
     isolate: false,
     // Node removes the types itself, as it does for the bot. It costs less than a second transformation.

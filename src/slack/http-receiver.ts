@@ -48,7 +48,8 @@ export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused, p
   let bolt: Bolt | undefined
 
   async function take({ request, response, trust }: LimitedRequest): Promise<void> {
-    if (await takePage(request, response)) return
+    const page = takePage(request, response)
+    if (page) return page
     const refusal = refusalOf(request, Date.now())
     if (refusal?.status === 413) return refuseTooLarge(response)
     if (refusal) return answerUnsigned(response, refusal.status, refusal.reason)
@@ -106,25 +107,30 @@ export function httpReceiver({ signingSecrets, logger, teamId = '', onRefused, p
   }
 }
 
-/** Answers what is for a page. False: it is for none. Bodies of pages have a limit of their own, so that they never push out one of Slack's. */
-function createPages(pages: Page[]): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
+/**
+ * Answers what is for a page. Undefined: it is for none, which is known at once, so that the next request of a packet does not come first. Bodies of
+ * pages have a limit of their own, so that they never push out one of Slack's.
+ */
+function createPages(pages: Page[]): (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined {
   const readBody = createBodyReader({ maxBytes: maxPageBodyBytes, maxOpen: 64 * maxPageBodyBytes })
-  return async (request, response) => {
-    const path = (request.url ?? '').split(/[?#]/)[0] ?? ''
-    const page = pages.find((each) => path === each.path || path.startsWith(`${each.path}/`))
-    if (!page) return false
+
+  async function answerPage(page: Page, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const reading = isRead ? undefined : await readBody(request)
-    if (reading?.is === 'not-sent') return true
+    if (reading?.is === 'not-sent') return
     const { status, headers, body } =
       reading?.is === 'too-large'
         ? { status: 413 }
         : await page.answer(request, path.slice(page.path.length), reading?.body.toString() ?? '')
     response.writeHead(status, { 'content-length': Buffer.byteLength(body ?? ''), ...headers })
-    if (mustEnd(request)) response.end()
-    else if (request.method === 'HEAD') response.end()
+    if (mustEnd(request) || request.method === 'HEAD') response.end()
     else response.end(body)
-    return true
+  }
+
+  return (request, response) => {
+    const path = (request.url ?? '').split(/[?#]/)[0] ?? ''
+    const page = pages.find((each) => path === each.path || path.startsWith(`${each.path}/`))
+    return page && answerPage(page, path, request, response)
   }
 }
 
@@ -135,7 +141,7 @@ export function pagesServer(pages: Page[]) {
     named: { host: 'HOST', port: 'PORT' },
     mostConnections: 200,
     stopWithinMs,
-    handle: ({ request, response }) => void takePage(request, response).then((isTaken) => isTaken || response.writeHead(404).end()),
+    handle: ({ request, response }) => void (takePage(request, response) ?? response.writeHead(404).end()),
   })
 }
 

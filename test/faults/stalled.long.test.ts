@@ -31,7 +31,7 @@ describe.concurrent('while a process or Slack stands still', () => {
       for (const index of [0, 1, 2]) cards.push(await scene.startMove(index))
       scene.bots.signal(0, 'SIGUSR2')
       await untilStalled(scene)
-      for (const card of cards) await scene.untilReport(card, /\*Done/, stallMs)
+      for (const card of cards) await scene.untilReport(card, /\*Done/)
 
       await delay(stallMs + aftermathMs)
 
@@ -48,7 +48,7 @@ describe.concurrent('while a process or Slack stands still', () => {
     scene.bots.signal(0, 'SIGUSR2')
     await scene.ben.click(card, 'Approve')
     await untilStalled(scene)
-    await scene.untilReport(card, /Not started/, stallMs)
+    await scene.untilReport(card, /Not started/)
 
     await delay(stallMs + aftermathMs)
 
