@@ -58,7 +58,7 @@ test('a key that is rotated, and one whose rotation gets no answer', async () =>
   const lost = await approved(`/infra keys rotate ${second?.id}`)
   accountApi.faults.add({ method: 'PUT', path: /api_keys/, kind: 'drop-after', times: 1 })
   await slack.as(people.ada).click(lost, 'Rotate key')
-  await untilReport(slack, lost.ts, /Failed.*Its old token no longer works/)
+  await untilReport(slack, lost.ts, /Failed.*Both tokens are invalid/)
   expect(accountApi.world.data.apiKeys.map(({ id }) => id)).not.toContain(second?.id)
 })
 
