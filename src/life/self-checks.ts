@@ -224,12 +224,18 @@ export function createTimer(work: () => Promise<unknown>, everyMs: number, onErr
 /** Notes that the worker runs, keeps ticks running, and checks the data set, the audit and Redis' settings. */
 export function createWatchdog(
   { queues, store, audit, errors }: App,
-  { dataLossMark, redisWatch, intervalMs }: { dataLossMark: Watch; redisWatch: Watch; intervalMs: number },
+  {
+    dataLossMark,
+    redisWatch,
+    beginTicks,
+    intervalMs,
+  }: { dataLossMark: Watch; redisWatch: Watch; beginTicks: () => void; intervalMs: number },
 ) {
   const workerName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
   const onError = errors.of('jobs')
   const checks = createTimer(check, intervalMs, onError)
   let isStopped = false
+  let begunAt = performance.now()
 
   /** Resolves after its first check, when other processes can see this worker. */
   async function start(): Promise<void> {
@@ -255,8 +261,12 @@ export function createWatchdog(
     if (!isStopped) await store.noteWorker(workerName)
     await audit.tidy()
     if (isStopped) return
-    const areSilent = (await store.sinceLastTickMs()) > Math.max(intervalMs * 2, queues.pollIntervalMs * 4)
+    const longest = Math.max(intervalMs * 2, queues.pollIntervalMs * 4)
+    const areSilent = (await store.sinceLastTickMs()) > longest
     await queues.keepTicking(areSilent)
+    if (!areSilent || isStopped || performance.now() - begunAt < longest) return
+    begunAt = performance.now()
+    beginTicks()
   }
 
   return { start, stop }

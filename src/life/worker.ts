@@ -53,9 +53,16 @@ export function createWorker(
   const { watchdogMs = 5_000, repeatMs = 15_000, longestTickMs = 40_000 } = times
   const { redis, keys, queues, store } = app
   const onError = app.errors.of('jobs')
-  const watchdog = createWatchdog(app, { dataLossMark, redisWatch, intervalMs: watchdogMs })
+  const watchdog = createWatchdog(app, { dataLossMark, redisWatch, beginTicks, intervalMs: watchdogMs })
   const carryOn = createBundles(app)
-  const workers: Worker[] = []
+  const shared = {
+    connection: redis as ConnectionOptions,
+    prefix: keys.queuePrefix,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+    maxStalledCount: 1_000_000,
+  }
+  const workers: Partial<Record<'ticks' | 'wakeUps', Worker>> = {}
   let whileSweeping: NodeJS.Timeout | undefined
   // This limit is not shared with the messages, which may all wait for a Slack that hangs.
   const limit = pLimit(parallelReconciles)
@@ -132,20 +139,20 @@ export function createWorker(
     await inLane('send', () => does.reconcile(app, carryOn, id))
   }
 
+  function watched(worker: Worker): Worker {
+    return worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
+  }
+
+  /** Again, if they are silent: BullMQ's loop stands still for good if a connection that it opens during a failover never says that it is ready. */
+  function beginTicks(): void {
+    workers.ticks?.close(true).catch(onError)
+    workers.ticks = watched(new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }))
+  }
+
   /** Starts the worker. Resolves when other processes can see it. */
   async function start(): Promise<void> {
-    const shared = {
-      connection: redis as ConnectionOptions,
-      prefix: keys.queuePrefix,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-      maxStalledCount: 1_000_000,
-    }
-    workers.push(
-      new Worker('ticks', tick, { ...shared, concurrency: 1, lockDuration: 6_000, stalledInterval: 3_000 }),
-      new Worker('wake-ups', wakeUp, { ...shared, concurrency: 50 }),
-    )
-    for (const worker of workers) worker.on('error', onError).on('failed', (job, error) => onError(error, job?.data.id))
+    beginTicks()
+    workers.wakeUps = watched(new Worker('wake-ups', wakeUp, { ...shared, concurrency: 50 }))
     looksAt = performance.now() + repeatMs
     await watchdog.start()
   }
@@ -155,7 +162,7 @@ export function createWorker(
     watchdog.stop()
     stopping.abort()
     clearInterval(whileSweeping)
-    await Promise.allSettled(workers.map((worker) => worker.close()))
+    await Promise.allSettled(Object.values(workers).map((worker) => worker.close()))
     await Promise.allSettled(running.values())
   }
 

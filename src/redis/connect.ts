@@ -102,6 +102,8 @@ function open(url: string, options: typeof patient | typeof prompt, sentinelPass
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue: options.maxRetriesPerRequest === null,
     slotsRefreshTimeout: 3_000,
+    // `connect()` never settles if the first check fails, as it does during a failover, and BullMQ waits for it. Commands are tried again anyway.
+    enableReadyCheck: false,
     // Otherwise ioredis connects to the IP addresses of the names, and certificates are for names.
     ...(tls ? { dnsLookup: (host: string, connect: (error: null, host: string) => void) => connect(null, host) } : {}),
   }

@@ -1,4 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { Worker } from 'bullmq'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { createWorker, reconcile as reconcileRequest, type Work } from '../../src/life/worker.ts'
@@ -144,6 +145,22 @@ describe('the worker', () => {
     await queues.ticks.upsertJobScheduler('tick', { every: 50, startDate: Date.now() + 600_000 })
     await record(store, 'silent')
     await expect.poll(() => reconciled).toContain('silent')
+  })
+
+  test('ticks on after the loop that takes jobs stands still for good', async () => {
+    const loops = Worker.prototype as unknown as { waitForJob(blockUntil: number): Promise<number> }
+    const { waitForJob } = loops
+    const standing = new Set<unknown>()
+    vi.spyOn(loops, 'waitForJob').mockImplementation(async function (this: Worker, blockUntil) {
+      if (this.name === 'ticks' && standing.size === 0) standing.add(this)
+      return standing.has(this) ? new Promise(() => {}) : waitForJob.call(this, blockUntil)
+    })
+    const { store, reconciled } = await startWorker({ watchdogMs: 50 })
+    await expect.poll(() => standing.size).toBe(1)
+
+    await record(store, 'after')
+
+    await expect.poll(() => reconciled).toContain('after')
   })
 })
 
