@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { isGenuine } from '../../src/domain/request.ts'
 import { ops, people } from '../journeys/world.ts'
-import { documentedLimits, type Limits } from '../sandbox/account-api/rate-limiter.ts'
+import type { Limits } from '../sandbox/account-api/rate-limiter.ts'
 import { type AccountApi, startAccountApi } from '../sandbox/account-api/start-account-api.ts'
 import { botVariables } from '../sandbox/bot-process.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -195,19 +195,6 @@ export async function startScene({
   }
 }
 export type Scene = Awaited<ReturnType<typeof startScene>>
-
-/** An account with the documented limits, whose minute takes `windowMs`, and bots that keep to them. */
-export function strictly(windowMs: number, { reads, writes } = documentedLimits): Pick<SceneOptions, 'accountLimits' | 'env'> {
-  return {
-    accountLimits: { reads, writes, windowMs },
-    env: {
-      INFRA_READS_PER_MINUTE: String(reads),
-      INFRA_WRITES_PER_MINUTE: String(writes),
-      MOVE_POLL_BUDGET: '20',
-      ACCOUNT_WINDOW_MS: String(windowMs),
-    },
-  }
-}
 
 /** Whether a text names this address. One address can be the beginning of another. */
 export function namesAddress(address: string, text: string): boolean {

@@ -58,38 +58,15 @@ export async function startSandbox(options: SandboxOptions = {}) {
     ports: [await freePort(), await freePort(), await freePort(), await freePort()],
     tokens: [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')],
   }
-  let current = await open(options, fixed, startOver)
+  const sandbox = await open(options, fixed, startOver)
 
   /** Everything ends, and starts again at the same addresses and with the same tokens, because the start has printed them. */
   async function startOver(): Promise<void> {
-    await current.close()
-    current = await open({ ...options, port: Number(new URL(current.url).port) }, fixed, startOver)
+    await sandbox.close()
+    Object.assign(sandbox, await open({ ...options, port: Number(new URL(sandbox.url).port) }, fixed, startOver))
   }
 
-  return {
-    get url() {
-      return current.url
-    },
-    get slack() {
-      return current.slack
-    },
-    get accountApi() {
-      return current.accountApi
-    },
-    get redis() {
-      return current.redis
-    },
-    get redisPrefix() {
-      return current.redisPrefix
-    },
-    get bot() {
-      return current.bot
-    },
-    get machine() {
-      return current.machine
-    },
-    close: () => current.close(),
-  }
+  return sandbox
 }
 
 interface Fixed {

@@ -35,7 +35,7 @@ export interface ServerState {
   dead?: boolean
 }
 
-export type MoveEnd = 'active' | 'error' | 'never' | 'released' | 'unassigned' | 'returned'
+export type MoveEnd = 'active' | 'error' | 'never' | 'released' | 'returned'
 
 export interface ElasticIpState {
   id: string

@@ -2,9 +2,7 @@ import type { Data, ElasticIpState, MoveEnd, MovePhase, ServerState, VirtualMach
 
 export interface NextMove {
   takesMs?: number
-  /** What reads show during the move, each for an equal part of its time. Default: the target. */
-  phases?: MovePhase[]
-  /** `released`: becomes `releasing`. `unassigned`: active without a server. `returned`: active on the old server again. */
+  /** `released`: becomes `releasing`. `returned`: active on the old server again. */
   endsIn?: MoveEnd
 }
 
@@ -45,7 +43,6 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
   function end(elasticIp: ElasticIpState, how: MoveEnd) {
     elasticIp.status = how === 'error' ? 'error' : how === 'released' ? 'releasing' : 'active'
     if (how === 'returned') elasticIp.serverId = elasticIp.move?.from ?? null
-    if (how === 'unassigned') elasticIp.serverId = null
     delete elasticIp.move
   }
 
@@ -135,9 +132,9 @@ export function createWorld({ data, moveTakes, movePhases, now }: WorldOptions) 
     nextMove: (next: NextMove) => void planned.push(next),
     startMove(id: string, serverId: string): void {
       const elasticIp = liveElasticIp(id)
-      const { takesMs, endsIn = 'active', phases = movePhases } = planned.shift() ?? {}
+      const { takesMs, endsIn = 'active' } = planned.shift() ?? {}
       const ms = takesMs ?? moveTakes.min + Math.random() * (moveTakes.max - moveTakes.min)
-      elasticIp.move = { from: elasticIp.serverId, startedAt: now(), endsAt: now() + ms, endsIn, phases }
+      elasticIp.move = { from: elasticIp.serverId, startedAt: now(), endsAt: now() + ms, endsIn, phases: movePhases }
       elasticIp.status = 'moving'
       elasticIp.serverId = serverId
     },
