@@ -4,8 +4,8 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { startOwnRedis } from './given/redis.ts'
 import { ops, people, untilShown } from './journeys/world.ts'
 import { systemEnvironment } from './sandbox/programs.ts'
 import { startRedis } from './sandbox/redis/start-redis.ts'
@@ -26,12 +26,7 @@ describe('a start', () => {
   })
 
   test('waits while Redis refuses writes, and goes on when it takes them', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['maxmemory 100kb'] })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { server, redis } = await startOwnRedis({ appendonly: true, settings: ['maxmemory 100kb'] })
     const { slack, env } = await environment({ REDIS_URL: server.url, ALLOW_VOLATILE_REDIS: 'false' })
     const { output, page, untilReady, slackUrl } = await startProcess(env)
 
@@ -53,12 +48,7 @@ describe('a start', () => {
   })
 
   test('is followed by words about a right of the user of Redis that somebody removes', async () => {
-    const server = await startRedis({ appendonly: true, settings: ['user bot on >hunter2 ~{lockkeeper-eu}:* +@all'] })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { server, redis } = await startOwnRedis({ appendonly: true, settings: ['user bot on >hunter2 ~{lockkeeper-eu}:* +@all'] })
     const REDIS_URL = `redis://bot:hunter2@127.0.0.1:${server.port}`
     const { slack, env } = await environment({ REDIS_URL, REDIS_PREFIX: 'lockkeeper-eu', ALLOW_VOLATILE_REDIS: 'false' })
     const { output, page, untilReady, slackUrl } = await startProcess(env)

@@ -3,7 +3,8 @@ import { connect as connectTo } from 'node:net'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { connect, type MachineWorld, otherToken, policy, startMachineWorld, textOf, token } from '../features/machines/machines-world.ts'
-import { forgetLists, ops, people, untilCard, untilShown } from '../journeys/world.ts'
+import { startOwnRedis } from '../given/redis.ts'
+import { forgetLists, ops, opsPage, people, untilCard, untilShown } from '../journeys/world.ts'
 import { servers, virtualMachines } from '../sandbox/account-api/data.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { halfSend, statusOn } from './half-sent.ts'
@@ -27,7 +28,7 @@ describe('a token', () => {
     })
     expect(onAlerts.status).toBe(401)
     expect((await world.call('GET /v1/openapi.json')).json.openapi).toBe('3.1.0')
-    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+    const metrics = await opsPage(world)
     for (const [status, count] of [
       [401, 30],
       [200, 1],
@@ -155,12 +156,7 @@ describe('a body', () => {
 
 describe('a machine has limits:', () => {
   test('10 waits at once, on all processes together, which take one connection to Redis for each process', async () => {
-    const server = await startRedis()
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { server, redis } = await startOwnRedis()
     const world = await startMachineWorld({ replicas: 2, env: { REDIS_URL: server.url } })
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
     const card = await untilCard(world.slack, /ci \(machine\) needs approval/)

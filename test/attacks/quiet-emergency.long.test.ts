@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { onlyRequest, startWorldUnder } from '../journeys/policy-world.ts'
-import { general, ops, people, requestMove, untilReport } from '../journeys/world.ts'
+import { general, ops, people, requestMove, sendPayload, untilReport } from '../journeys/world.ts'
 import type { Slack } from '../sandbox/slack/slack.ts'
 
 const policy = `
@@ -21,17 +21,8 @@ async function startEmergency() {
 /** Submits the open form with a reason that no field of a form takes. */
 async function submitReason(slack: Slack, userId: string, reason: string): Promise<string> {
   const { view } = await slack.until(() => slack.as(userId).topView())
-  const values = {
-    reason: { reason: { type: 'plain_text_input', value: reason } },
-  }
-  const payload = {
-    type: 'view_submission',
-    user: { id: userId, team_id: 'T0NIMBUS01' },
-    team: { id: 'T0NIMBUS01' },
-    trigger_id: `t-${Math.random()}`,
-    view: { ...view, state: { values } },
-  }
-  return (await slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString() })).body
+  const values = { reason: { reason: { type: 'plain_text_input', value: reason } } }
+  return sendPayload({ slack }, { type: 'view_submission', view: { ...view, state: { values } } }, userId)
 }
 
 describe('an approver who approves alone in an emergency, and wants nobody to read it', () => {

@@ -4,14 +4,7 @@ import { checkEvacuation } from '../../src/features/moves/evacuation.ts'
 import { pageActionIds } from '../../src/slack/listing.ts'
 import { addresses, patched, withAddresses } from '../journeys/evacuations.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
-
-const common = { user: { id: people.ada, team_id: 'T0NIMBUS01' }, team: { id: 'T0NIMBUS01' }, api_app_id: 'A0LOCKKEEP' }
-
-async function send({ slack }: World, payload: object): Promise<string> {
-  const body = new URLSearchParams({ payload: JSON.stringify({ ...common, trigger_id: `t-${Math.random()}`, ...payload }) }).toString()
-  return (await slack.sendRaw({ body })).body
-}
+import { ops, people, requestMove, sendPayload, startWorld, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 
 /** Opens the form of an evacuation, and sends it with other addresses than it has. */
 async function sendAddresses(world: World, ids: string[]): Promise<string> {
@@ -25,7 +18,7 @@ async function sendAddresses(world: World, ids: string[]): Promise<string> {
     targetId: { 'evacuate-server:targetId': selected(target.id) },
     'elasticIpIds:forged:0': { elasticIpIds: { type: 'checkboxes', selected_options: options } },
   }
-  return send(world, { type: 'view_submission', view: { ...view, state: { values } } })
+  return sendPayload(world, { type: 'view_submission', view: { ...view, state: { values } } })
 }
 
 describe('a requester who sends addresses that the form of an evacuation does not offer', () => {
@@ -95,9 +88,7 @@ function otherAddress({ world }: World['accountApi']) {
 
 test('a member who sends a page button with a request message has the page shown to them, and not in its place', async () => {
   const world = await startWorld()
-  const { elasticIp, target } = world.accountApi.world.movable()
-  await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await untilCard(world.slack, /needs approval from/)
+  const { card } = await requestMove(world, { by: world.ben })
   await world.ada.click(card, 'Approve')
   await untilShown(world.slack, people.ada, /approver/)
   const recorded = world.slack.deliveries.at(-1)
@@ -105,7 +96,7 @@ test('a member who sends a page button with a request message has the page shown
   const value = JSON.stringify({ version: 1, command: 'ip list', args: [], page: 0 })
   const action = { ...click.actions[0], action_id: pageActionIds.next, value, action_ts: '1795010400.2' }
 
-  await world.slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify({ ...click, actions: [action] }) }).toString() })
+  await sendPayload(world, { ...click, actions: [action] })
 
   await untilShown(world.slack, people.ada, /Elastic IPs/)
   expect(world.slack.messages(ops).find(({ ts }) => ts === card.ts)?.text).toBe(card.text)

@@ -2,14 +2,7 @@ import { expect, inject, test } from 'vitest'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import { dumpRedis } from '../journeys/dump-redis.ts'
 import { openRecords } from '../journeys/records.ts'
-import { ops, people, startWorld, untilShown, type World } from '../journeys/world.ts'
-
-const common = { user: { id: people.ada, team_id: 'T0NIMBUS01' }, team: { id: 'T0NIMBUS01' }, api_app_id: 'A0LOCKKEEP' }
-
-async function send({ slack }: World, payload: object): Promise<string> {
-  const body = new URLSearchParams({ payload: JSON.stringify({ ...common, trigger_id: `t-${Math.random()}`, ...payload }) }).toString()
-  return (await slack.sendRaw({ body })).body
-}
+import { ops, people, sendPayload, startWorld, untilShown, type World } from '../journeys/world.ts'
 
 /** Has Ada type a word after each command, into each field of a form and into each picker. Returns the answers to forms and pickers. */
 async function typeEverywhere(world: World, word: string) {
@@ -28,12 +21,15 @@ async function typeEverywhere(world: World, word: string) {
       ({ element }) => element?.type === 'plain_text_input',
     )
     const values = Object.fromEntries(inputs.map(({ block_id }) => [block_id, { typed: { type: 'plain_text_input', value: word } }]))
-    answers.push({ what: words, body: await send(world, { type: 'view_submission', view: { ...view, state: { values } } }) })
+    answers.push({ what: words, body: await sendPayload(world, { type: 'view_submission', view: { ...view, state: { values } } }) })
   }
   const origin = { teamId: 'T0NIMBUS01', channelId: ops, userId: people.ada, command: '/infra' }
   const view = { id: 'V1', type: 'modal', hash: '1', private_metadata: writeMetadata({ origin }) }
   for (const id of Object.keys(interactions.options)) {
-    answers.push({ what: id, body: await send(world, { type: 'block_suggestion', action_id: id, block_id: 'b', value: word, view }) })
+    answers.push({
+      what: id,
+      body: await sendPayload(world, { type: 'block_suggestion', action_id: id, block_id: 'b', value: word, view }),
+    })
   }
   await ada.command('/infra whoami', { channel: ops })
   await untilShown(slack, people.ada, /you can request/)

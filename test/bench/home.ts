@@ -8,19 +8,17 @@ import { trusting } from '../given/audit.ts'
 import { noAudit } from '../given/redis.ts'
 import { requestedAt, requestFor } from '../given/request.ts'
 import { forViews } from '../messages/view-app.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
-import { type Effort, fixed, interleave, judged, median, ratio, table } from './measure.ts'
+import { type Effort, fixed, interleave, judged, median, ratio, table, withRedis } from './measure.ts'
 
 const sizes = ['few', 'many'] as const
 const most = 1.3
 
-export async function benchHome({ quick, rounds }: Effort): Promise<string> {
+export const benchHome = (effort: Effort) => withRedis(({ url }) => measureHome(effort, url))
+
+async function measureHome({ quick, rounds }: Effort, redisUrl: string): Promise<string> {
   const tabs = quick ? 5 : 200
   const counts = quick ? { few: 10, many: 100 } : { few: 100, many: 10_000 }
-  // The Redis process does not keep this process alive.
-  const alive = setInterval(() => {}, 1_000)
-  const server = await startRedis()
-  const redis = new Redis(server.url)
+  const redis = new Redis(redisUrl)
   const { origin } = requestFor()
 
   async function openerWith(count: number) {
@@ -71,7 +69,5 @@ export async function benchHome({ quick, rounds }: Effort): Promise<string> {
     return table(['a Home tab with', 'time', 'ms', 'target', ''], rows)
   } finally {
     redis.disconnect()
-    await server.stop()
-    clearInterval(alive)
   }
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { rows } from '../../scripts/dashboard/panels.ts'
-import { openWorld, type World } from '../journeys/open-world.ts'
-import { ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { openWorld } from '../journeys/open-world.ts'
+import { approveMove, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { readRules, rulesFile, ruleTestsFiles } from '../monitoring/rules.ts'
 import { findPrometheus, type Prometheus, startPrometheus } from '../sandbox/prometheus/start-prometheus.ts'
 
@@ -16,16 +16,6 @@ beforeAll(async () => {
 function promtool(args: string[], input?: string): { status: number | null; printed: string } {
   const { status, stdout, stderr } = spawnSync(programs.promtool, args, { input, encoding: 'utf8' })
   return { status, printed: `${stdout}${stderr}` }
-}
-
-async function move(world: World): Promise<void> {
-  const { slack, ada, ben } = world
-  const { elasticIp, target } = world.accountApi.world.movable()
-  const known = slack.messages(ops).length
-  await ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-  const card = await slack.until(() => slack.messages(ops)[known])
-  await ben.click(card, 'Approve')
-  await untilReport(slack, card.ts, /Done/)
 }
 
 describe('the alert rules', () => {
@@ -54,7 +44,8 @@ test('with a real bot that moves addresses, no panel is empty, each rule can be 
   onTestFinished(prometheus.stop)
   // Prometheus has to see each series twice before it can compute a rate.
   for (let round = 0; round < 3; round += 1) {
-    await move(world)
+    const { card } = await approveMove(world)
+    await untilReport(world.slack, card.ts, /Done/)
     await world.dov.command('/infra ip list', { channel: ops })
     await untilShown(world.slack, people.dov, /guest/i)
     await pause(2_500)

@@ -1,8 +1,8 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkAudit } from '../../src/audit/verification.ts'
+import { startOwnRedis } from '../given/redis.ts'
 import { approveHeld, general, ops } from '../journeys/world.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { createEvidence } from './evidence.ts'
@@ -12,12 +12,7 @@ import { type Scene, startScene } from './scene.ts'
 /** Starts a replica of the scene's Redis with all data. Returns it with a client. */
 async function startReplica({ redis, admin }: Scene) {
   const settings = ['appendfsync always', `replicaof 127.0.0.1 ${redis.port}`, `masterauth ${redis.password}`]
-  const server = await startRedis({ appendonly: true, password: redis.password, settings })
-  const client = new Redis(server.url)
-  onTestFinished(async () => {
-    client.disconnect()
-    await server.stop()
-  })
+  const { server, redis: client } = await startOwnRedis({ appendonly: true, password: redis.password, settings })
   await admin.config('SET', 'masterauth', redis.password)
   await expect.poll(() => client.info('replication')).toContain('master_link_status:up')
   return { server, client }

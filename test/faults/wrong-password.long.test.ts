@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { formsOf } from '../journeys/canary.ts'
 import { approveMove, ops, people, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { botProgram } from '../sandbox/bot-process.ts'
 import { startRedis } from '../sandbox/redis/start-redis.ts'
@@ -8,12 +9,6 @@ import { startSlack } from '../sandbox/slack/start-slack.ts'
 import { startScene } from './scene.ts'
 
 const run = promisify(execFile)
-
-/** Returns the forms in which a password could be stored. A good part of it counts as a leak. */
-function formsOf(password: string): string[] {
-  const bytes = Buffer.from(password)
-  return [password, password.slice(0, 12), encodeURIComponent(password), bytes.toString('hex'), bytes.toString('base64').slice(0, 20)]
-}
 
 function expectNowhere(passwords: string[], places: Record<string, string>): void {
   const found = Object.entries(places).flatMap(([place, text]) =>

@@ -6,6 +6,7 @@ import { createStore, type TakenStep } from '../../src/record/store.ts'
 import { closeRedis, connectRedis, type Patience } from '../../src/redis/connect.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
+import { startRedis } from '../sandbox/redis/start-redis.ts'
 import { auditWriting, trusting } from './audit.ts'
 
 /** Connects to the real Redis, with a new prefix. The connection is closed when the test ends. */
@@ -14,6 +15,17 @@ export function connectTestRedis() {
   const prefix = `test-${randomBytes(6).toString('hex')}`
   onTestFinished(() => redis.disconnect())
   return { redis, prefix, keys: createKeys(prefix) }
+}
+
+/** Starts a Redis of the test's own, with a client. Both end with the test. */
+export async function startOwnRedis(options: Parameters<typeof startRedis>[0] = {}) {
+  const server = await startRedis(options)
+  const redis = new Redis(server.url)
+  onTestFinished(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+  return { server, redis }
 }
 
 /** A store of requests over the real Redis. It keeps no audit, and trusts every record. */

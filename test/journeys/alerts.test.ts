@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AlertWorld, alert, policy, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
 import { wordsOf } from './subject.ts'
-import { general, ops, people, untilCard, untilReport, untilShown } from './world.ts'
+import { general, ops, opsPage, people, untilCard, untilReport, untilShown } from './world.ts'
 
 const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
 
@@ -40,8 +40,7 @@ describe('a firing alert', () => {
     const why = 'The rule “failover” requires a reason with a match of `INC-\\d+`.'
     expect(botMessages(world)[0]?.text).toContain(`web-1: ${why}`)
     expect(await world.records.all()).toEqual([])
-    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-    expect(metrics).toContain('lockkeeper_alerts_total{outcome="refused"} 1\n')
+    expect(await opsPage(world)).toContain('lockkeeper_alerts_total{outcome="refused"} 1\n')
 
     await world.send([alert({ instance: 'edge-fra-1' }, { annotations: { summary: 'INC-7: edge-fra-1 is down' } })])
     await untilProposed(world, 'edge-fra-1')
@@ -70,7 +69,7 @@ describe('a firing alert', () => {
         expect.stringMatching(/could not be read/),
       ]),
     )
-    const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
+    const metrics = await opsPage(world)
     for (const reason of Object.keys(refused)) expect(metrics).toContain(`lockkeeper_alerts_refused_total{reason="${reason}"} 3\n`)
   })
 })

@@ -148,8 +148,8 @@ export async function startCanary() {
 }
 export type Canary = Awaited<ReturnType<typeof startCanary>>
 
-/** Returns the forms in which a token could be stored. Its beginning alone counts as a leak. */
-function formsOf(token: string): string[] {
+/** Returns the forms in which a token or a password could be stored. Its beginning alone counts as a leak. */
+export function formsOf(token: string): string[] {
   const bytes = Buffer.from(token)
   // The Base64 of a part depends on its offset in the whole text. The middle of one of these three occurs in it.
   const offsets = [0, 1, 2].map((offset) =>

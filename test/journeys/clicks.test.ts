@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { buttonValue, cardButtons } from '../../src/messages/button-ids.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
-import { bring, refused, startQuietWorld, wordsIn } from './clicks.ts'
+import { bring, refused, startQuietWorld } from './clicks.ts'
 import { cardOf } from './records.ts'
+import { wordsIn } from './subject.ts'
 import { general, ops, people } from './world.ts'
 
 test('a button that the bot did not make like this is refused with a separate message, changes nothing, and is in the audit', async () => {

@@ -155,9 +155,4 @@ function moving({ world }: World['accountApi'], arrivedFor: Walker | undefined) 
   return { kind: 'ip.move' as const, resource: `elastic_ip:${elasticIp.id}#${count}`, input, facts }
 }
 
-export function wordsIn(view: Record<string, unknown>): string {
-  const blocks = view.blocks as { text?: { text: string } }[]
-  return blocks.map(({ text }) => text?.text ?? '').join(' ')
-}
-
 export const refused = 'Not possible'

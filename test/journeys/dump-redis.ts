@@ -4,20 +4,16 @@ import { Redis } from 'ioredis'
 export async function dumpRedis(url: string, pattern = '*'): Promise<string> {
   const client = new Redis(url)
   const parts: string[] = []
+  const readers: Record<string, (key: string) => Promise<unknown>> = {
+    hash: (key) => client.hgetall(key),
+    zset: (key) => client.zrange(key, '0', '-1'),
+    set: (key) => client.smembers(key),
+    list: (key) => client.lrange(key, 0, -1),
+    stream: (key) => client.xrange(key, '-', '+'),
+    string: (key) => client.get(key),
+  }
   for (const key of await client.keys(pattern)) {
-    const type = await client.type(key)
-    const value =
-      type === 'hash'
-        ? await client.hgetall(key)
-        : type === 'zset'
-          ? await client.zrange(key, '0', '-1')
-          : type === 'set'
-            ? await client.smembers(key)
-            : type === 'list'
-              ? await client.lrange(key, 0, -1)
-              : type === 'stream'
-                ? await client.xrange(key, '-', '+')
-                : await client.get(key)
+    const value = await readers[await client.type(key)]?.(key)
     parts.push(key, JSON.stringify(value))
   }
   client.disconnect()

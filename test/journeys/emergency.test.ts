@@ -4,6 +4,7 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { alert, startAlertWorld, untilProposed } from './alerts-world.ts'
+import { freeze } from './freeze-world.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'
@@ -17,11 +18,6 @@ function closedWindow(): string {
 }
 
 const sentence = 'web-1 is dead and customers see errors'
-
-async function freeze({ ben, slack }: World) {
-  await ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
-  await untilCard(slack, /\*Frozen\* by/)
-}
 
 type Person = World['ben']
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ElasticIpState } from '../sandbox/account-api/data.ts'
 import { addresses, patched, requestEvacuation, withAddresses } from './evacuations.ts'
 import { startWorldUnder } from './policy-world.ts'
-import { forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import { figure, forgetLists, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
 
 function worldWith(own: ElasticIpState[], options: WorldOptions = {}): Promise<World> {
   return startWorld(withAddresses(own, options))
@@ -10,11 +10,6 @@ function worldWith(own: ElasticIpState[], options: WorldOptions = {}): Promise<W
 
 const serverOf = (world: World, id: string) => world.accountApi.world.elasticIp(id)?.serverId
 const web2 = (world: World) => world.accountApi.world.movable().target.id
-
-async function figure(world: World, name: string, labels = ''): Promise<number> {
-  const page = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-  return Number(new RegExp(`^${name}${labels} (\\d+)$`, 'm').exec(page)?.[1])
-}
 
 describe('an evacuation', () => {
   test('is one request with one approval: every address is moved once, and one report names all', async () => {

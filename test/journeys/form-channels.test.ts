@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OpenView } from '../sandbox/slack/slack.ts'
-import { general, ops, people, startWorld, untilCard, type World } from './world.ts'
+import { general, ops, people, sendPayload, startWorld, untilCard, type World } from './world.ts'
 
 const shared = 'C0SHARED01'
 const secret = 'C0SECRET01'
@@ -24,14 +24,7 @@ async function untilForm({ slack }: World, person: string, words: string): Promi
 async function choose(world: World, person: string, channel: string): Promise<unknown> {
   const { view } = await untilForm(world, person, 'Channel')
   const values = { channel: { channel: { type: 'conversations_select', selected_conversation: channel } } }
-  const payload = {
-    type: 'view_submission',
-    user: { id: person, team_id: 'T0NIMBUS01' },
-    team: { id: 'T0NIMBUS01' },
-    trigger_id: `${Math.random()}`,
-    view: { ...view, state: { values } },
-  }
-  return JSON.parse((await world.slack.sendRaw({ body: `payload=${encodeURIComponent(JSON.stringify(payload))}` })).body)
+  return JSON.parse(await sendPayload(world, { type: 'view_submission', view: { ...view, state: { values } } }, person))
 }
 
 describe('where Lockkeeper is not in the channel', () => {

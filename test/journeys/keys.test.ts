@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { approvedKey, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { approvedKey, hideSecrets, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
 
@@ -24,14 +24,6 @@ function writes(world: World, method: string) {
 
 function reads(world: World): number {
   return world.accountApi.journal.filter(({ method, path }) => method === 'GET' && path.includes('api_keys')).length
-}
-
-/** Lets Slack refuse the next two messages that would show a secret. */
-function hideSecrets({ slack }: World) {
-  return [
-    slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
-    slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 }),
-  ]
 }
 
 describe('a new key', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { OpenView } from '../sandbox/slack/slack.ts'
-import { ops, people, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
 
 const secret = 'C0SECRET01'
 
@@ -43,9 +43,7 @@ async function untilForm({ slack }: World): Promise<OpenView> {
 describe('Look up in Lockkeeper', () => {
   test('shows what a message names, as it is now, to that person alone', async () => {
     const world = await startWorld()
-    const { elasticIp, target } = world.accountApi.world.movable()
-    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilCard(world.slack, /203\.0\.113\.10/)
+    await requestMove(world)
     const before = world.slack.messages(ops).length
 
     const { shown } = await lookUp(world, '203.0.113.10 does not answer, kafka-3 is quiet, and preview-1 is slow')

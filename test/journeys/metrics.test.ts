@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { general, ops, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { general, ops, opsPage, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
-async function scrape({ bots }: World) {
-  const page = await (await fetch(`http://127.0.0.1:${bots[0]?.opsPort}/metrics`)).text()
+async function scrape(world: World) {
+  const page = await opsPage(world)
   const samples = [...page.matchAll(/^(lockkeeper_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
     name,
     labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text])),

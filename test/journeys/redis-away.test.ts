@@ -1,15 +1,9 @@
-import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { expect, test } from 'vitest'
+import { startOwnRedis } from '../given/redis.ts'
 import { general, ops, people, startWorld, untilCard, untilShown } from './world.ts'
 
 test('while the memory of Redis is full, people, /status, the doctor and the operators read so, and everything goes on after it', async () => {
-  const server = await startRedis({ appendonly: true })
-  const redis = new Redis(server.url)
-  onTestFinished(async () => {
-    redis.disconnect()
-    await server.stop()
-  })
+  const { server, redis } = await startOwnRedis({ appendonly: true })
   const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: general } })
   world.slack.invite(general)
   const { elasticIp, target } = world.accountApi.world.movable()

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Redis } from 'ioredis'
-import { describe, expect, inject, test } from 'vitest'
-import { createKeys } from '../../src/redis/key-names.ts'
+import { describe, expect, test } from 'vitest'
 import { elasticIps, servers } from '../sandbox/account-api/data.ts'
 import { addresses } from './evacuations.ts'
+import { openRecords } from './records.ts'
 import { type AccountApi, forgetLists, ops, people, startWorld, untilCard, untilShown, type World, type WorldOptions } from './world.ts'
 
 /** Starts a world with fewer servers and Elastic IPs than fill a page, whose lists nobody has read. */
@@ -76,9 +75,8 @@ describe('the requests to the account API', () => {
     expect(reads(world)).toEqual(['/elastic_ips', '/servers'])
     for (const words of ['vms', 'plans', 'baselines', 'keys', 'vms', 'plans', 'baselines', 'keys']) await list(world, words)
     expect(reads(world).slice(2).toSorted()).toEqual(['/auth/api_keys', '/baselines', '/plans/virtual_machines', '/virtual_machines'])
-    const redis = new Redis(inject('redisUrl'))
-    const copy = JSON.stringify(await redis.hgetall(createKeys(world.prefix).list('apiKeys').copy))
-    redis.disconnect()
+    const { redis, keys } = openRecords(world)
+    const copy = JSON.stringify(await redis.hgetall(keys.list('apiKeys').copy))
     expect(copy).toContain('terraform')
     for (const { token } of world.accountApi.world.data.apiKeys) expect(copy).not.toContain(token)
   })

@@ -1,6 +1,4 @@
-import { Redis } from 'ioredis'
-import { expect, inject, onTestFinished, test } from 'vitest'
-import { createKeys } from '../../src/redis/key-names.ts'
+import { expect, test } from 'vitest'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { nimbusWorks, type Workspace } from '../sandbox/slack/workspace.ts'
 import { openRecords } from './records.ts'
@@ -58,12 +56,10 @@ test.each<[string, [string, WorldOptions], [string, WorldOptions]]>([
   expect(await actsOf(first)).toEqual(['request', 'approve', 'send', 'accept', 'finish'])
   expect(second.world.slack.thread(ops, cards[1]?.ts ?? '').slice(1)).toEqual([])
 
-  const redis = new Redis(inject('redisUrl'))
-  onTestFinished(() => redis.disconnect())
-  for (const { world } of sides) {
-    const own = await redis.keys(`*${world.prefix}*`)
+  for (const { world, records } of sides) {
+    const own = await records.redis.keys(`*${world.prefix}*`)
     expect(own.length).toBeGreaterThan(5)
     // Also those of the queues.
-    expect(own.filter((name) => !name.startsWith(`${createKeys(world.prefix).queuePrefix}:`))).toEqual([])
+    expect(own.filter((name) => !name.startsWith(`${records.keys.queuePrefix}:`))).toEqual([])
   }
 })

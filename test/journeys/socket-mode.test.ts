@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ops, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, opsPage, people, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test('over Socket Mode a move is requested, approved, tracked and reported as over HTTP', async () => {
   const world = await startWorld({ socketMode: true })
@@ -17,8 +17,7 @@ test('over Socket Mode a move is requested, approved, tracked and reported as ov
   const report = await untilReport(world.slack, card.ts, /Done/)
   expect(report.text).toContain(`<@${people.ada}>`)
   expect(world.slack.deliveries.every(({ request }) => request.transport === 'socket')).toBe(true)
-  const metrics = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-  expect(metrics).toContain('lockkeeper_slack_call_duration_seconds_count{method="apps.connections.open",status="ok"} 1')
+  expect(await opsPage(world)).toContain('lockkeeper_slack_call_duration_seconds_count{method="apps.connections.open",status="ok"} 1')
 })
 
 test('every envelope is acknowledged, also one without a listener, and the bot goes on', async () => {

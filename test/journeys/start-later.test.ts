@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { freeze, unfreeze } from './freeze-world.ts'
 import { finn, onlyRequest, restart, startWorldUnder } from './policy-world.ts'
 import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './world.ts'
 
@@ -66,12 +67,11 @@ describe('a move that was requested for later', () => {
 
   test('keeps its start if an approver wants to let it start while everything is frozen', async () => {
     const { world, card, now } = await startScheduled()
-    await world.ben.command('/infra freeze because the network is being rebuilt', { channel: ops })
-    await untilCard(world.slack, /\*Frozen\* by/)
+    await freeze(world)
     await world.ben.click(now(), 'Start now')
     await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until lifted\./)
 
-    await world.ben.command('/infra unfreeze', { channel: ops })
+    await unfreeze(world)
     await untilShown(world.slack, people.ben, /Unfrozen/)
     expect(now().text).toMatch(/\*Approved\.\* Starts /)
     await world.ben.click(now(), 'Start now')

@@ -14,3 +14,9 @@ export function splitSubject(text: string): Split {
 export function wordsOf({ text }: { text: string }): string {
   return splitSubject(text).words
 }
+
+/** Returns the words of a view. */
+export function wordsIn(view: Record<string, unknown>): string {
+  const blocks = view.blocks as { text?: { text: string } }[]
+  return blocks.map(({ text }) => text?.text ?? '').join(' ')
+}

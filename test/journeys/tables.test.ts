@@ -1,9 +1,8 @@
-import { Redis } from 'ioredis'
-import { describe, expect, inject, test } from 'vitest'
-import { createKeys } from '../../src/redis/key-names.ts'
+import { describe, expect, test } from 'vitest'
 import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
+import { openRecords } from './records.ts'
 import { forgetLists, ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 function kindsOf({ blocks = [] }: Message): unknown[] {
@@ -93,9 +92,8 @@ describe('a list', () => {
     const world = await startWorld()
     world.slack.setNewBlocks(are)
     await requestMove(world)
-    const redis = new Redis(inject('redisUrl'))
-    await redis.rpush(createKeys(world.prefix).durations('ip.move'), 41_000, 39_000, 40_000, 38_000, 65_000)
-    redis.disconnect()
+    const { redis, keys } = openRecords(world)
+    await redis.rpush(keys.durations('ip.move'), 41_000, 39_000, 40_000, 38_000, 65_000)
     await world.chiara.command('/infra moves', { channel: ops })
     const list = await untilShown(world.slack, people.chiara, /1 waiting for approval/)
 

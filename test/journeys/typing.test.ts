@@ -1,12 +1,11 @@
 import type { KnownBlock } from '@slack/web-api'
-import { Redis } from 'ioredis'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { writeKeyName } from '../../src/domain/account.ts'
 import { changeKinds } from '../../src/features/index.ts'
-import { createKeys } from '../../src/redis/key-names.ts'
 import { seal } from '../../src/redis/sealed.ts'
 import { unconnectedFeatures } from '../sandbox/features.ts'
 import { startWorldUnder } from './policy-world.ts'
+import { openRecords } from './records.ts'
 import { ops, people, requestMove, shareWorld, startWorld, untilShown, type World } from './world.ts'
 
 const commands = unconnectedFeatures().flatMap((feature) => feature.commands)
@@ -50,9 +49,8 @@ describe('an example of the help works in the sandbox', () => {
       const soon = Math.ceil(Date.now() / 60_000) * 60_000 + 24 * 3_600_000
       key.name = writeKeyName({ ...named, end: soon })
       const end = { ...named, keyId: key.id, createdAt: key.createdAt, end: soon, since: key.createdAt }
-      const redis = new Redis(inject('redisUrl'))
-      await redis.hset(createKeys(world.prefix).keyEnds, key.id, seal(world.recordKeyring, 'key-end', end))
-      redis.disconnect()
+      const { redis, keys } = openRecords(world)
+      await redis.hset(keys.keyEnds, key.id, seal(world.recordKeyring, 'key-end', end))
     }
 
     await world.ada.command(`/infra ${example}`, { channel: ops })

@@ -96,6 +96,35 @@ export function patchesOf({ accountApi }: Pick<World, 'accountApi'>) {
   return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')
 }
 
+/** Sends a payload as Ada's app could, or somebody else's, also one that no app sends. Resolves with the body of the answer. */
+export async function sendPayload({ slack }: Pick<World, 'slack'>, payload: object, by = people.ada): Promise<string> {
+  const common = {
+    user: { id: by, team_id: 'T0NIMBUS01' },
+    team: { id: 'T0NIMBUS01' },
+    api_app_id: 'A0LOCKKEEP',
+    trigger_id: `t-${Math.random()}`,
+  }
+  return (await slack.sendRaw({ body: new URLSearchParams({ payload: JSON.stringify({ ...common, ...payload }) }).toString() })).body
+}
+
+/** Returns a page of the port for operations. */
+export async function opsPage({ bots: [bot] }: Pick<World, 'bots'>, path = '/metrics'): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${bot?.opsPort}${path}`)).text()
+}
+
+/** Returns a figure of the metrics. `labels` is a part of a pattern. */
+export async function figure(world: Pick<World, 'bots'>, name: string, labels = ''): Promise<number> {
+  return Number(new RegExp(`^${name}${labels} (\\d+)$`, 'm').exec(await opsPage(world))?.[1])
+}
+
+/** Lets Slack refuse the next two messages that would show a secret. */
+export function hideSecrets({ slack }: Pick<World, 'slack'>) {
+  return [
+    slack.faults.add({ method: 'response_url', kind: 'status', status: 404, times: 1 }),
+    slack.faults.add({ method: 'chat.postEphemeral', kind: 'error', error: 'user_not_in_channel', times: 1 }),
+  ]
+}
+
 /** Lets the bots read the lists of the account again, as they do after 10 s. */
 export async function forgetLists({ prefix }: World): Promise<void> {
   const redis = new Redis(inject('redisUrl'))

@@ -1,4 +1,4 @@
-import { splitSubject } from '../journeys/subject.ts'
+import { splitSubject, wordsIn } from '../journeys/subject.ts'
 import type { OpenView } from '../sandbox/slack/slack.ts'
 import type { Answer } from './request-model.ts'
 
@@ -62,9 +62,4 @@ const titles: Record<string, Answer> = {
 export function meaningOfView({ title, view }: Pick<OpenView, 'title' | 'view'>): Answer {
   const form = titles[title]
   return form ?? meaningOf(wordsIn(view))
-}
-
-export function wordsIn(view: Record<string, unknown>): string {
-  const blocks = view.blocks as { text?: { text: string } }[]
-  return blocks.map(({ text }) => text?.text ?? '').join(' ')
 }
