@@ -97,7 +97,7 @@ describe('a new key', () => {
   })
 
   test('expires if its requester does not click', async () => {
-    const world = await startWorld({ env: { APPROVAL_TTL: '900ms' } })
+    const world = await startWorld({ env: { APPROVAL_TTL: '5s' } })
     const card = await approvedKey(world)
 
     await untilReport(world.slack, card.ts, /Expired.*didn't press the button/)
