@@ -6,6 +6,7 @@ import { buttonsOf, freeze, notes, rules, saidIn, start, unfreeze, untilSaid } f
 import { cardNow, onlyRequest } from './policy-world.ts'
 import {
   approveHeld,
+  figure,
   general,
   ops,
   patchesOf,
@@ -15,13 +16,7 @@ import {
   untilCard,
   untilReport,
   untilShown,
-  type World,
 } from './world.ts'
-
-async function figure(world: World, name: string): Promise<number> {
-  const page = await (await fetch(`http://127.0.0.1:${world.bots[0]?.opsPort}/metrics`)).text()
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(page)?.[1])
-}
 
 describe('a freeze', () => {
   test('holds what is approved until it is lifted. Then it starts in the order of the approvals', async () => {
@@ -69,26 +64,6 @@ describe('a freeze', () => {
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
   })
 
-  test('ends by itself at its time, which both channels get once', async () => {
-    const world = await start()
-    const begun = await freeze(world, 'until in 6s because of the sale')
-    const { card } = await requestMove(world)
-    await approveHeld(world, world.ben, card)
-    await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
-
-    await untilReport(world.slack, card.ts, /Done/)
-    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* Approved changes/)
-    await wait(3_000)
-
-    for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is over|frozen\*/i)).toHaveLength(2)
-    expect(buttonsOf(cardNow(world, begun))).toEqual([])
-    const refused = await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
-    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one replaced it. Nothing was changed.')
-    const noted = (await world.records.audit()).filter(({ act }) => act === 'refused')
-    expect(noted).toMatchObject([{ by: people.ben, attempted: 'unfreeze', causes: [{ code: 'freeze-over' }] }])
-    expect(patchesOf(world)).toHaveLength(1)
-  })
-
   test('is not set by words that cannot be, and what is not on is not lifted', async () => {
     const world = await start()
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
@@ -116,17 +91,28 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.ben, /Nothing was frozen\. One is on now\. Lift it first/)
   })
 
-  test('with a beginning holds nothing until then, and both channels get it when it is set and at both ends', async () => {
+  test('with a beginning and an end holds nothing until then, and both channels get it when it is set and at both ends, once', async () => {
     const world = await start()
-    const begun = await freeze(world, 'from in 3s until in 6s because of the sale')
+    const { card } = await requestMove(world)
+    const begun = await freeze(world, 'from in 3s until in 12s because of the sale')
     expect(begun.text).toMatch(/\*Frozen\* by <@U0BEN00001> from <!date.* until <!date.*\. No change starts in that time\./)
     expect(buttonsOf(begun)).toEqual(['"action_id":"unfreeze"'])
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)
     for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is on\* until <!date/)
-    for (const channel of [ops, general]) {
-      await untilSaid(world, channel, /\*The freeze is over\.\*/)
-      expect(saidIn(world, channel, /freeze is|frozen\*/i)).toHaveLength(3)
-    }
+    await approveHeld(world, world.ben, card)
+    await untilCard(world.slack, /Approved\.\* Held by a freeze, until <!date/)
+
+    await untilReport(world.slack, card.ts, /Done/)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /\*The freeze is over\.\* Approved changes/)
+    await wait(3_000)
+
+    for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is|frozen\*/i)).toHaveLength(3)
+    expect(buttonsOf(cardNow(world, begun))).toEqual([])
+    const refused = await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
+    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one replaced it. Nothing was changed.')
+    const noted = (await world.records.audit()).filter(({ act }) => act === 'refused')
+    expect(noted).toMatchObject([{ by: people.ben, attempted: 'unfreeze', causes: [{ code: 'freeze-over' }] }])
+    expect(patchesOf(world)).toHaveLength(1)
     expect(await notes(world)).toMatchObject([{ act: 'freeze', from: expect.any(Number), until: expect.any(Number) }])
   })
 
