@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { elementsOf } from '../sandbox/slack/elements.ts'
+import { objectOf, objectsOf, textOf } from '../sandbox/slack/json.ts'
 import type { Hands, Message } from '../sandbox/slack/slack.ts'
 import { type PolicyWorld, startWorldUnder, writesOf } from './policy-world.ts'
 import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
@@ -14,12 +16,10 @@ async function rejected(world: PolicyWorld, card: Message) {
 
 /** Returns the title of a form, and each field with its initial value. */
 function fieldsOf({ title, view }: ReturnType<Hands['topView']>) {
-  type Text = { text: string }
-  type Input = { label?: Text; element?: { initial_value?: string; initial_option?: { text: Text } } }
-  const inputs = (view.blocks as Input[]).filter(({ label }) => label)
+  const inputs = elementsOf(objectsOf(view.blocks)).filter(({ block }) => block.label)
   return [
     title,
-    ...inputs.map(({ label, element }) => `${label?.text}: ${element?.initial_value ?? element?.initial_option?.text.text ?? ''}`),
+    ...inputs.map(({ label, element }) => `${label}: ${element.initial_value ?? textOf(objectOf(element.initial_option).text)}`),
   ]
 }
 

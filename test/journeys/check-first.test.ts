@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { findElement } from '../sandbox/slack/elements.ts'
+import { type Json, objectOf, textOf } from '../sandbox/slack/json.ts'
 import { startWorldUnder } from './policy-world.ts'
 import { ops, requestMove, untilCard, untilReport } from './world.ts'
 
-interface Element {
-  text?: { text: string }
-  confirm?: { text: { text: string } }
-}
-
 /** Returns the words of the dialog that Slack shows after a press on *Approve*. */
-function dialogOf(blocks: unknown): string | undefined {
-  const elements = (blocks as { elements?: Element[] }[]).flatMap(({ elements: some = [] }) => some)
-  return elements.find(({ text }) => text?.text === 'Approve')?.confirm?.text.text
+function dialogOf(blocks: Json[] = []): string | undefined {
+  const dialog = findElement(blocks, 'Approve')?.element.confirm
+  return dialog === undefined ? undefined : textOf(objectOf(dialog).text)
 }
 
 const usual = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'

@@ -1,21 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { elementsOf, findElement } from '../sandbox/slack/elements.ts'
+import { objectOf, objectsOf, textOf } from '../sandbox/slack/json.ts'
 import { openRecords } from './records.ts'
 import { approvedKey, ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
 
-interface Element {
-  type: string
-  text?: { text: string }
-  action_id?: string
-  value?: string
-  confirm?: { title: { text: string }; text: { text: string } }
-}
-
-interface Block {
-  block_id?: string
-  elements?: Element[]
-}
-
-const blocksOf = ({ slack }: World, user: string) => (slack.home(user)?.blocks ?? []) as Block[]
+const blocksOf = ({ slack }: World, user: string) => objectsOf(slack.home(user)?.blocks)
 const wordsOf = (world: World, user: string) => JSON.stringify(blocksOf(world, user))
 
 /** Opens the Home tab, and waits until it has these words. */
@@ -31,10 +20,11 @@ function untilHome(world: World, user: string, words: RegExp) {
 
 /** Returns where the tab has *Approve*, and what it asks then. */
 function approvals(world: World, user: string): { at: number; asks: string }[] {
-  return blocksOf(world, user).flatMap(({ elements = [] }, at) =>
-    elements
-      .filter(({ text }) => text?.text === 'Approve')
-      .map(({ confirm }) => ({ at, asks: `${confirm?.title.text} ${confirm?.text.text}` })),
+  return blocksOf(world, user).flatMap((block, at) =>
+    elementsOf([block])
+      .filter(({ label }) => label === 'Approve')
+      .map(({ element }) => objectOf(element.confirm))
+      .map(({ title, text }) => ({ at, asks: `${textOf(title)} ${textOf(text)}` })),
   )
 }
 
@@ -133,10 +123,9 @@ describe('the Home tab', () => {
     const home = await openHome(world, people.ada, /Approved: press \*Create key\* by/)
     expect(wordsOf(world, people.ada)).not.toContain('"text":"Create key"')
 
-    const elements = ((approved.blocks ?? []) as unknown as Block[]).flatMap(({ elements: some = [] }) => some)
-    const { action_id, value } = elements.find(({ text }) => text?.text === 'Create key') ?? expect.fail('the card has no button')
+    const { actionId, element } = findElement(approved.blocks ?? [], 'Create key') ?? expect.fail('the card has no button')
     world.slack.faults.add({ method: 'views.open', kind: 'error', error: 'expired_trigger_id' })
-    await world.ada.click(home, 'New key', { action: { action_id, value } })
+    await world.ada.click(home, 'New key', { action: { action_id: actionId, value: element.value } })
 
     const direct = () => world.slack.directMessages(people.ada).some(({ text }) => /Press the button on the request message/.test(text))
     await world.slack.until(direct)

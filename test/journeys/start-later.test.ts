@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { findElement } from '../sandbox/slack/elements.ts'
+import { type Json, objectsOf, textOf } from '../sandbox/slack/json.ts'
 import { freeze, unfreeze } from './freeze-world.ts'
 import { finn, onlyRequest, restart, startWorldUnder } from './policy-world.ts'
 import { ops, patchesOf, people, untilCard, untilReport, untilShown } from './world.ts'
@@ -124,17 +126,11 @@ describe('a move that was requested for later', () => {
   })
 })
 
-interface Input {
-  block_id?: string
-  hint?: { text: string }
-  element?: { initial_value?: string }
-}
-
 describe('the start that somebody types', () => {
   /** What the field *Start* of an open form has, and its hint. */
-  function startIn({ view }: { view: Record<string, unknown> }) {
-    const field = (view.blocks as Input[]).find(({ block_id: id }) => id === 'start')
-    return { start: field?.element?.initial_value, hint: field?.hint?.text }
+  function startIn({ view: { blocks } }: { view: Json }) {
+    const field = findElement(objectsOf(blocks), 'start')
+    return { start: field?.element.initial_value, hint: textOf(field?.block.hint) }
   }
 
   test('is in the form that opens because something is missing, which names the zone once it is known, or is refused', async () => {
