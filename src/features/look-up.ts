@@ -1,16 +1,16 @@
 import { isIP } from 'node:net'
 import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { z } from 'zod'
-import type { ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
+import type { ApiKey, ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import type { App } from '../app.ts'
-import { isBgp } from '../domain/account.ts'
+import { accessWords, isBgp, parseKeyName, requesterOfKey, type SeenAssignment } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
 import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
-import { fixedWords } from '../kit/elastic-ip.ts'
+import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
 import { historiesOf, requestLine } from '../kit/list.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { shortId } from '../messages/request-words.ts'
@@ -20,7 +20,7 @@ import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import { alternatives, code, factName, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
+import { alternatives, code, dateTime, factName, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -31,8 +31,8 @@ interface Lists {
   hasElasticIps: boolean
   /** Whether one of them was not read, or not to its end. */
   isIncomplete: boolean
-  /** The servers on which Lockkeeper saw addresses that the account shows on no server now. Absent if that could not be read. */
-  seenOn?: ReadonlySet<string> | undefined
+  /** Where Lockkeeper saw addresses that the account shows on no server now. Absent if that could not be read. */
+  seen?: SeenAssignment[] | undefined
   old: List<unknown>['old']
 }
 
@@ -48,7 +48,7 @@ export interface Thing {
 
 /** Names count whole, in any case. */
 export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
-  const { elasticIps, servers, virtualMachines, hasElasticIps, seenOn } = lists
+  const { elasticIps, servers, virtualMachines, hasElasticIps, seen } = lists
   const places = new Map(words.toReversed().map((word, index) => [plainName(word), words.length - index]))
   const exact = new Set(words)
   const named = (id: string, names: (string | undefined)[], thing: () => Thing) => {
@@ -59,12 +59,14 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
     ...elasticIps.flatMap((elasticIp) => {
       const { id, address, server } = elasticIp
       const on = () => servers.find((each) => each.id === server?.id)
-      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, on()))
+      const seenOn = () => seen?.find(({ elasticIpId }) => elasticIpId === id)
+      return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, on(), seenOn()))
     }),
     ...servers.flatMap((server) => {
       const { id, hostname, primaryIpv4 } = server
       const own = () => (hasElasticIps ? elasticIps.filter((each) => each.server?.id === id) : undefined)
-      return named(id, [hostname, primaryIpv4], () => serverThing(server, own(), seenOn?.has(id)))
+      const seenHere = () => seen?.filter(({ serverId }) => serverId === id)
+      return named(id, [hostname, primaryIpv4], () => serverThing(server, own(), seenHere()))
     }),
     ...virtualMachines.flatMap((machine) => {
       const { id, name, primaryIpv4 } = machine
@@ -92,7 +94,7 @@ async function readLists({ lists, assignments }: App): Promise<Lists> {
   )
   return {
     elasticIps,
-    seenOn: seen && new Set(seen.map(({ serverId }) => serverId)),
+    seen,
     servers: machines.status === 'fulfilled' ? machines.value.items : [],
     virtualMachines: others.status === 'fulfilled' ? others.value.items : [],
     isIncomplete: read.length < all.length || read.some(({ cut }) => cut !== undefined),
@@ -101,24 +103,27 @@ async function readLists({ lists, assignments }: App): Promise<Lists> {
   }
 }
 
-/** `on`: the server that it is on, as far as it could be read. */
-export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined): Thing {
+/** `on`: the server that it is on, as far as it could be read. `seen`: where Lockkeeper saw it, if the account shows no server. */
+export function elasticIpThing(elasticIp: ElasticIp, on: Server | undefined, seen?: SeenAssignment): Thing {
   const { id, address: name, status, server, project, site } = elasticIp
   const where = server
     ? mrkdwn`On ${nameWords(server.hostname ?? server.id)} (${on ? (statusOf(on) ?? 'status unknown') : "couldn't read its status"})`
-    : mrkdwn`On no server, or its server isn't active`
+    : mrkdwn`On no server, or its server isn't active${seen ? mrkdwn`. Seen on ${nameWords(seen.serverName)} ${agoWords([seen.agoMs])}` : ''}`
   const whyNot = fixedWords(elasticIp)
   const more = [...(isBgp(elasticIp) ? [] : [where]), ...(whyNot ? [whyNot] : [])]
   const line = described(name, `Elastic IP, ${status}`, more, [project?.name, slugOf(site), id])
   return { kind: 'elastic-ip', id, name, line, isStuck: whyNot !== undefined }
 }
 
-/** `elasticIps`: undefined if they could not be read. `hadOthers`: whether a dead server may still be evacuated, undefined if not known. */
-function serverThing(server: Server, elasticIps: ElasticIp[] | undefined, hadOthers: boolean | undefined): Thing {
+/** `elasticIps`: undefined if they could not be read. `seen`: those with which a dead server may still be evacuated, undefined if not known. */
+function serverThing(server: Server, elasticIps: ElasticIp[] | undefined, seen: SeenAssignment[] | undefined): Thing {
   const { id, hostname: name = id, label, status, primaryIpv4, project, site } = server
-  const more = [addressesLine(elasticIps), ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : [])]
+  const more = [
+    addressesLine(elasticIps, status === 'on' ? undefined : (seen ?? [])),
+    ...(label ? [mrkdwn`Label: ${nameWords(label)}`] : []),
+  ]
   const line = described(name, `server, ${statusOf(server) ?? 'status unknown'}`, more, [project?.name, slugOf(site), primaryIpv4, id])
-  return { kind: 'server', id, name, line, isStuck: elasticIps?.length === 0 && (status === 'on' || hadOthers === false) }
+  return { kind: 'server', id, name, line, isStuck: elasticIps?.length === 0 && (status === 'on' || seen?.length === 0) }
 }
 
 function machineThing({ id, name = id, status, primaryIpv4, project, site }: VirtualMachine): Thing {
@@ -131,11 +136,14 @@ function described(name: string, what: string, more: Mrkdwn[], facts: (string | 
   return joinMrkdwn([mrkdwn`*${nameWords(name)}*  ${what}`, ...more, joinMrkdwn(shown, '  ·  ')], '\n')
 }
 
-function addressesLine(elasticIps: ElasticIp[] | undefined): Mrkdwn {
+/** `seen`: on a server that is not active, of whose addresses the account shows none. */
+function addressesLine(elasticIps: ElasticIp[] | undefined, seen: SeenAssignment[] | undefined): Mrkdwn {
   if (!elasticIps) return mrkdwn`Couldn't read its Elastic IPs.`
-  if (elasticIps.length === 0) return mrkdwn`No Elastic IPs`
-  const named = elasticIps.map(({ address }) => code(address))
-  return mrkdwn`Elastic IPs: ${someTexts(named)}`
+  const named = (listed: { address: string }[]) => someTexts(listed.map(({ address }) => code(address)))
+  if (elasticIps.length > 0) return mrkdwn`Elastic IPs: ${named(elasticIps)}`
+  if (!seen) return mrkdwn`No Elastic IPs`
+  const here = seen.length > 0 ? mrkdwn`. Seen here ${agoWords(seen.map(({ agoMs }) => agoMs))}: ${named(seen)}` : ''
+  return mrkdwn`No Elastic IPs shown${here}`
 }
 
 const title = 'Look up in Lockkeeper'
@@ -263,8 +271,8 @@ async function lookUpTyped(app: App, words: string[]): Promise<Message | undefin
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
   const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []
-  const isKey = keys.some((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
-  return isKey ? keyMessage(typed) : nearWords(typed, lists, keys.map(apiKeys.nameOf))
+  const key = keys.find((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
+  return key ? keyMessage(key, typed) : nearWords(typed, lists, keys.map(apiKeys.nameOf))
 }
 
 /** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
@@ -274,11 +282,16 @@ async function requestsCalled({ redis, keys, store }: App, typed: string): Promi
   return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
 }
 
-/** The list has its details and what can be requested for it. */
-function keyMessage(typed: string): Message {
+/** The list has its details and what can be requested for it. Its end is the one in its name. */
+function keyMessage(key: ApiKey, typed: string): Message {
+  const { end } = parseKeyName(key.name) ?? {}
+  const requester = requesterOfKey(key)
+  const ends = end === undefined ? mrkdwn`Doesn't end by itself` : mrkdwn`Ends ${dateTime(end)}`
+  const more = joinMrkdwn([...(requester ? [mrkdwn`For ${mention(requester)}`] : []), ends], '  ·  ')
+  const line = described(apiKeys.nameOf(key) ?? key.id, `API key, ${accessWords(key)}`, [more], [key.user?.email])
   const value = JSON.stringify({ version: 1, command: 'keys', args: [typed], page: 0 } satisfies z.infer<typeof PageButton>)
   const show = button({ text: 'Show key', actionId: pageActionIds.run, value })
-  return message([sectionWithButton(mrkdwn`*${nameWords(typed)}*  API key`, show)])
+  return message([sectionWithButton(line, show)])
 }
 
 function nearWords(typed: string, { elasticIps, servers, virtualMachines }: Lists, keys: (string | undefined)[]): Message | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp } from '../account/objects.ts'
 import { isBgp, statusNotShown } from '../domain/account.ts'
-import { phrase } from '../domain/text.ts'
+import { formatDuration, phrase } from '../domain/text.ts'
 import { endingWords } from '../messages/why-not.ts'
 import type { Mrkdwn } from '../slack/text.ts'
 import { finding, findings } from './findings.ts'
@@ -36,4 +36,9 @@ export function whyNotMovable({ id, mode, address, status }: ElasticIp): z.infer
 export function fixedWords(elasticIp: ElasticIp): Mrkdwn | undefined {
   const why = whyNotMovable(elasticIp)
   return why && endingWords(fixed.words(why))
+}
+
+/** `3 min ago`, `3 min to 11 min ago`: when Lockkeeper saw addresses on a server. In ms. */
+export function agoWords(agesMs: number[]): string {
+  return `${[...new Set([Math.min(...agesMs), Math.max(...agesMs)].map(formatDuration))].join(' to ')} ago`
 }

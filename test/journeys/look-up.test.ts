@@ -60,7 +60,7 @@ describe('Look up in Lockkeeper', () => {
       (Open request: Move \`203.0.113.10\`: web-1 → web-2, waiting for approval  ·  by <@U0ADA00001>, <!date…  ·  <https://…|Open>)
 
       *kafka-3*  server, off
-      No Elastic IPs
+      No Elastic IPs shown
       Data platform  ·  ASH  ·  \`192.0.2.23\`  ·  \`sv_…\`
 
       *preview-1*  virtual machine, Running

@@ -1,7 +1,7 @@
 import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import { findInList } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { labelOf, requesterOfKey } from '../../domain/account.ts'
+import { accessWords, labelOf, requesterOfKey } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
@@ -33,7 +33,7 @@ const columns: Columns<ListedKey> = [
   },
   { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)) },
   { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice) },
-  { header: 'Access', cell: access },
+  { header: 'Access', cell: accessWords },
   { header: 'Usable from', cell: origins },
   { header: 'Last used', cell: lastUsed },
   { header: 'Owner', cell: ({ user }) => user?.email ?? user?.id ?? 'unknown' },
@@ -64,7 +64,7 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
   return filteredListing({
     list: { ...list, items: list.items.map((key) => listed(key, reading)) },
     words,
-    textsOf: (key) => [...textsIn(key), access(key), key.isOwn ? 'used by Lockkeeper' : ''],
+    textsOf: (key) => [...textsIn(key), accessWords(key), key.isOwn ? 'used by Lockkeeper' : ''],
     one: 'API key',
     many: 'API keys',
     order: (a, b) =>
@@ -112,10 +112,6 @@ function nameOf({ id, name }: ApiKey): string {
 /** Keys of the same name differ in the last characters of their tokens. */
 function choiceOf(key: ApiKey): string {
   return `${nameOf(key)}${key.tokenLastSlice === undefined ? '' : ` (ends in ${key.tokenLastSlice})`}`
-}
-
-function access({ readOnly }: ApiKey): string {
-  return readOnly === undefined ? 'unknown' : readOnly ? 'read-only' : 'full access'
 }
 
 function origins({ allowedIps }: ApiKey): Mrkdwn {

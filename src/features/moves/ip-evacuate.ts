@@ -7,10 +7,11 @@ import type { Change, Description, Preflight, PreflightOptions } from '../../dom
 import { isUnanswered } from '../../domain/errors.ts'
 import type { List } from '../../domain/list.ts'
 import { resourcesOf, scheduleOf } from '../../domain/request.ts'
-import { formatDuration, inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../../domain/text.ts'
+import { inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../../domain/text.ts'
 import { unlessAborted } from '../../domain/within.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
+import { agoWords } from '../../kit/elastic-ip.ts'
 import { findTyped, type Thing } from '../../kit/thing.ts'
 import { servers } from '../../kit/things.ts'
 import { context, input, option, wholeSection } from '../../slack/blocks.ts'
@@ -387,13 +388,12 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
 /** One line for all. `ages`: how long ago Lockkeeper saw those here that the account shows on no server. */
 function seenNote(ages: number[]): KnownBlock[] {
   if (ages.length === 0) return []
-  const ago = [...new Set([Math.min(...ages), Math.max(...ages)].map(formatDuration))].join(' to ')
-  return context([mrkdwn`The account shows no server for these. Seen here ${ago} ago.`])
+  return context([mrkdwn`The account shows no server for these. Seen here ${agoWords(ages)}.`])
 }
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
   const options = group.map(({ elasticIpId, address, seenAgoMs = 0, openRequest }) => {
-    const longAgo = seenAgoMs > freshSeenMs ? `Seen here ${formatDuration(seenAgoMs)} ago` : undefined
+    const longAgo = seenAgoMs > freshSeenMs ? `Seen here ${agoWords([seenAgoMs])}` : undefined
     return option({ text: address, value: elasticIpId, description: openRequest ? `Open request: ${openRequest}` : longAgo })
   })
   const ticked = options.filter((_, at) => group[at]?.isTicked)

@@ -42,11 +42,46 @@ describe('a message', () => {
   })
 })
 
-test('a server without addresses offers no evacuation, unless it is dead and Lockkeeper may have seen some there', () => {
-  const isStuck = (status: 'on' | 'off', seenOn?: Set<string>) =>
-    findThings(['db-1'], { ...lists, servers: [{ id: 'sv_9', hostname: 'db-1', status } as Server], seenOn })[0]?.isStuck
-  expect(isStuck('on', new Set(['sv_9']))).toBe(true)
-  expect(isStuck('off', new Set())).toBe(true)
-  expect(isStuck('off', new Set(['sv_9']))).toBe(false)
-  expect(isStuck('off')).toBe(false)
+const seen = (serverId: string, address = '203.0.113.11', agoMs = 60_000) => ({
+  elasticIpId: `eip_${address}`,
+  address,
+  serverId,
+  serverName: 'db-1',
+  at: 0,
+  agoMs,
+})
+
+describe('a server without addresses', () => {
+  const findServer = (status: 'on' | 'off', seenAssignments?: ReturnType<typeof seen>[]) =>
+    findThings(['db-1'], { ...lists, servers: [{ id: 'sv_9', hostname: 'db-1', status } as Server], seen: seenAssignments })[0]
+
+  test('offers no evacuation, unless it is dead and Lockkeeper may have seen some there', () => {
+    expect(findServer('on', [seen('sv_9')])?.isStuck).toBe(true)
+    expect(findServer('off', [])?.isStuck).toBe(true)
+    expect(findServer('off', [seen('sv_1')])?.isStuck).toBe(true)
+    expect(findServer('off', [seen('sv_9')])?.isStuck).toBe(false)
+    expect(findServer('off')?.isStuck).toBe(false)
+  })
+
+  test('names those that Lockkeeper saw there if it is dead, because the account shows none of its addresses then', () => {
+    const line = (...of: Parameters<typeof findServer>) =>
+      findServer(...of)
+        ?.line.text.split('\n')[1]
+        ?.replaceAll('\u00a0', ' ')
+    expect(line('on', [seen('sv_9')])).toBe('No Elastic IPs')
+    expect(line('off', [])).toBe('No Elastic IPs shown')
+    expect(line('off', [seen('sv_1'), seen('sv_9'), seen('sv_9', '203.0.113.12', 660_000)])).toBe(
+      'No Elastic IPs shown. Seen here 1 min to 11 min ago: `203.0.113.11`, `203.0.113.12`',
+    )
+  })
+})
+
+test('an address that the account shows on no server names the one on which Lockkeeper saw it', () => {
+  const line = (seenAssignments?: ReturnType<typeof seen>[]) =>
+    findThings(['203.0.113.10'], { ...lists, seen: seenAssignments })[0]
+      ?.line.text.split('\n')[1]
+      ?.replaceAll('\u00a0', ' ')
+  expect(line([{ ...seen('sv_9'), elasticIpId: 'eip_1' }])).toBe("On no server, or its server isn't active. Seen on db-1 1 min ago")
+  expect(line([seen('sv_9')])).toBe("On no server, or its server isn't active")
+  expect(line()).toBe("On no server, or its server isn't active")
 })
