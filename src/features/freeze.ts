@@ -12,12 +12,13 @@ import {
   freezeFormId,
   freezeMessage,
   freezesOfPolicy,
+  neverBegan,
   notFrozen,
   policyFreezeWords,
-  startsInOrder,
   type TypedFreeze,
   unfreezeButton,
   unfreezeForm,
+  unfrozenWords,
 } from '../messages/freezes.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
@@ -32,7 +33,7 @@ import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Answer, Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata } from '../slack/payloads.ts'
-import { joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 export const freezeChanges: OwnAbility = {
   senders: { freeze: sendFreeze },
@@ -115,7 +116,11 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
   }
   const from = timeOf('from', now)
   const soonest = timeOf('until', /^for /i.test(typed.until ?? '') ? (from ?? now) : now)
-  const until = from && soonest && soonest <= from ? timeOf('until', from) : soonest
+  const isTooEarly = from !== undefined && soonest !== undefined && soonest <= from
+  // A time of day is the next one after the beginning. What counts from now stays what it is.
+  const until = isTooEarly && !/^in /i.test(typed.until ?? '') ? timeOf('until', from) : soonest
+  if (until !== undefined && until === soonest && isTooEarly)
+    problems.until = mrkdwn`The freeze would end before it begins: ${code('in')} counts from now, ${code('for')} from the beginning.`
   const reason = visibleReason(typed.reason)
   if (reason === undefined) problems.reason = mrkdwn`Enter a reason.`
   else if (reason.length > longestReason) problems.reason = tooLongReason(reason.length)
@@ -147,7 +152,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
     (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'),
   )
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`:sunny: *Unfrozen.* ${startsInOrder}${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`${unfrozenWords(lifted)}${still ? mrkdwn` ${still}` : ''}`
 }
 
 /** *Unfreeze* says what it starts, before it does. */
@@ -205,7 +210,8 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   const message = freezeMessage(app.config.docsUrl, record, when, hasButton)
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
-    if (when !== 'begun') await showEnded(app, when === 'over' ? record.id : record.ends)
+    const [ended, at] = when === 'over' ? [record.id] : [record.ends, record.isOn ? record.setAt : record.until]
+    if (when !== 'begun') await showEnded(app, ended, at)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
@@ -215,13 +221,17 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
 /** As long as a freeze with an end can last, and longer: where its message is must be known until then. */
 const rememberFreezeMs = 30 * 24 * 3_600_000
 
-/** Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over. */
-async function showEnded({ config: { docsUrl }, redis, keys, freezes, slack }: App, ended: string | undefined): Promise<void> {
+/**
+ * Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over.
+ * `at`: when it was lifted or replaced.
+ */
+async function showEnded(app: App, ended: string | undefined, at: number | undefined): Promise<void> {
+  const { config, redis, keys, freezes, slack } = app
   if (ended === undefined) return
   const id = freezeMessageId(ended, 'set', 'here')
   const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
   const record = freezes.openMessage(facts ?? '')
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
-  await slack.messenger.update(place, freezeMessage(docsUrl, record, 'ended'))
+  await slack.messenger.update(place, freezeMessage(config.docsUrl, record, neverBegan(record, at) ? 'canceled' : 'ended'))
 }

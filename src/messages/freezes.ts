@@ -32,11 +32,25 @@ const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkd
 /** Where nothing starts because this process cannot read the record. */
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
-/** A message of a freeze that was set or lifted, that has begun later, or is over by its time. `ended`: the first one, once it is over. */
+/** Whether a freeze ended at `at` before it began. */
+export function neverBegan({ from }: FreezeRecord, at: number | undefined): boolean {
+  return at !== undefined && from > at
+}
+
+/** `Unfrozen`, or that the one that was lifted had not begun. `more`: who lifted it. */
+export function unfrozenWords(lifted: FreezeRecord, more = mrkdwn``): Mrkdwn {
+  if (neverBegan(lifted, lifted.until)) return mrkdwn`:sunny: *Planned freeze canceled*${more}.`
+  return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}`
+}
+
+/**
+ * A message of a freeze that was set or lifted, that has begun later, or is over by its time. `ended` and `canceled`: the first one, once it is over
+ * or was lifted before it began.
+ */
 export function freezeMessage(
   docsUrl: URL,
   record: FreezeRecord,
-  when: 'set' | 'begun' | 'over' | 'ended' = 'set',
+  when: 'set' | 'begun' | 'over' | 'ended' | 'canceled' = 'set',
   hasButton = false,
 ): Message {
   const { id, isOn, by, ends, because, setAt, from, until } = record
@@ -46,14 +60,11 @@ export function freezeMessage(
   const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
-  const after = when === 'ended' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
+  const mark = when === 'canceled' ? 'Planned freeze, canceled:' : when === 'ended' ? 'Was frozen' : 'Frozen'
+  const after = when !== 'set' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
-    ...wholeSection(
-      isOn
-        ? mrkdwn`:snowflake: *${when === 'ended' ? 'Was frozen' : 'Frozen'}* ${frozenWords(record)}.${replaces}${after}${more}`
-        : mrkdwn`:sunny: *Unfrozen*${who}. ${startsInOrder}`,
-    ),
+    ...wholeSection(isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replaces}${after}${more}` : unfrozenWords(record, who)),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
@@ -87,7 +98,11 @@ export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFre
     blocks: [
       ...problemBlocks(problem),
       startInput(from, 'Such as fri 18:00. Leave empty to freeze at once.', 'From'),
-      startInput(until, 'Such as mon 08:00 or in 2h. Leave empty to freeze until somebody lifts it.', 'Until'),
+      startInput(
+        until,
+        'Such as mon 08:00, in 4h (from now) or for 2h (from its beginning). Leave empty to freeze until somebody lifts it.',
+        'Until',
+      ),
       reasonInput(reason, 'Everyone in the channel can read it.', { optional: false }),
     ],
   })

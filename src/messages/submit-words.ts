@@ -44,7 +44,7 @@ export function reasonField(metadata: string, entered: string | undefined): Know
 }
 
 /** Follows a start that can't be read, except in a form, where the field says it. */
-export const startExamples = mrkdwn`Write a time such as ${code('22:00')}, ${code('tomorrow 06:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
+export const startExamples = mrkdwn`Write a time such as ${code('22:00')}, ${code('fri 18:00')}, ${code('2026-12-01 06:00')} or ${code('in 2h')}.`
 
 /** Says what was understood, in the zone of the person, because they may have another one in mind. `what`: what was typed. */
 export function startProblem(typed: string, problem: StartProblem, zone: string, what: 'start' | 'end' = 'start'): Mrkdwn {

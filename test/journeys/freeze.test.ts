@@ -44,7 +44,7 @@ describe('a freeze', () => {
     expect(form).toMatch(new RegExp(`2 approved changes start now: ${titles.join(', ')}\\.`))
     expect(patchesOf(world)).toEqual([])
     await world.chiara.submit()
-    await untilShown(world.slack, people.chiara, /\*Unfrozen\.\* Approved changes that nothing else holds start now\./)
+    await untilShown(world.slack, people.chiara, /\*Unfrozen\*\. Approved changes that nothing else holds start now\./)
     for (const { card } of inOrder) await untilReport(world.slack, card.ts, /Done/)
     const waiting = undecided?.card as Message
     await world.slack.until(() => !cardNow(world, waiting)?.text.includes('Held by'), { what: 'the message without the freeze' })
@@ -75,6 +75,10 @@ describe('a freeze', () => {
         /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or leave the end out\./,
       ],
       [`from ${day} 18:00 until ${day} 06:00 because of it`, /Nothing was frozen\. .*, 06:00 \(Europe\/Berlin\) is too early\./],
+      [
+        'from in 2h until in 1h because of it',
+        /Nothing was frozen\. The freeze would end before it begins: `in` counts from now, `for` from the beginning\./,
+      ],
       [`because ${'x'.repeat(501)}`, /A reason can have up to 500 characters\. This one has 501\./],
     ]
     for (const [words, answer] of cases) {
@@ -114,6 +118,22 @@ describe('a freeze', () => {
     expect(noted).toMatchObject([{ by: people.ben, attempted: 'unfreeze', causes: [{ code: 'freeze-over' }] }])
     expect(patchesOf(world)).toHaveLength(1)
     expect(await notes(world)).toMatchObject([{ act: 'freeze', from: expect.any(Number), until: expect.any(Number) }])
+  })
+
+  test('that is lifted before it begins never was one, and its messages say so', async () => {
+    const world = await start()
+    const planned = await freeze(world, 'from in 1h until in 2h because of the sale')
+    await world.chiara.click(planned, 'Unfreeze')
+    await world.slack.until(() => world.chiara.topView())
+    await world.chiara.submit()
+    await untilShown(world.slack, people.chiara, /^:sunny: \*Planned freeze canceled\*\.$/)
+    for (const channel of [ops, general]) await untilSaid(world, channel, /^:sunny: \*Planned freeze canceled\* by <@U0CHI00001>\.$/)
+    await world.slack.until(() => buttonsOf(cardNow(world, planned)).length === 0, { what: 'the message without its button' })
+    expect(cardNow(world, planned)?.text).toMatch(/^:snowflake: \*Planned freeze, canceled:\* by <@U0BEN00001> from <!date.* until <!date/)
+
+    const replaced = await freeze(world, 'from in 1h because of the sale')
+    await freeze(world, 'because of the sale')
+    await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Planned freeze, canceled:*'), { what: 'the replaced one' })
   })
 
   test('is set in a form by the command alone, or without a reason, with what was typed', async () => {
