@@ -13,7 +13,7 @@ import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
 import { checkBlocks } from '../messages/request-content.ts'
 import { asksAgain, asksInForm } from '../messages/request-message.ts'
-import { heldWords, passesWords, subjectWords } from '../messages/request-words.ts'
+import { heldWords, passesWords, requestedStart, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
 import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
@@ -186,7 +186,7 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<F
   const { held, passed } = await holdsIfApproved(app, request)
   const canPass = ruleOf(app, request)?.emergency && passed.length > 0
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
-  return heldApprovalForm({ held, passes, isUrgent, checks: checkBlocks(viewOf(app, request)) })
+  return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks: checkBlocks(viewOf(app, request)) })
 }
 
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
@@ -199,7 +199,9 @@ async function submitApprove(app: App, submission: Submission): Promise<Submissi
   if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
   return {
     is: 'accepted',
-    words: isUrgent ? mrkdwn`Approved. The channel sees your reason.` : mrkdwn`Approved. The request message says when it starts.`,
+    words: isUrgent
+      ? mrkdwn`Approved. ${ownStart(request.start)}The channel sees your reason.`
+      : mrkdwn`Approved. The request message says when it starts.`,
   }
 }
 
@@ -208,14 +210,14 @@ async function submitBreakGlass(app: App, submission: Submission): Promise<Submi
   const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, whole, isSentence)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await breakGlass(app, request, submission.origin, reason)
-  return { is: 'accepted', words: mrkdwn`You approved your own request. The channel sees your reason.` }
+  return { is: 'accepted', words: mrkdwn`You approved your own request. ${ownStart(request.start)}The channel sees your reason.` }
 }
 
 /** Returns the form of an emergency approval, which says what the approval passes now. */
 async function emergencyForm(app: App, request: Request): Promise<Form> {
   const { passed } = await holdsIfApproved(app, request)
   const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
-  return breakGlassForm({ passes, checks: checkBlocks(viewOf(app, request)) })
+  return breakGlassForm({ passes, start: request.start, checks: checkBlocks(viewOf(app, request)) })
 }
 
 /** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
@@ -273,34 +275,47 @@ export const urgent = 'urgent'
 interface HeldApproval {
   held: Waits | undefined
   passes: Mrkdwn | undefined
+  start: number | undefined
   isUrgent: boolean
   checks: KnownBlock[]
 }
 
-export function heldApprovalForm({ held, passes, isUrgent, checks }: HeldApproval): Form {
-  const wait = option({ text: 'Approve, and let it wait', value: 'wait' })
-  const now = option({ text: "Emergency approval: it doesn't wait", value: urgent })
+/** An emergency approval passes windows and freezes, and not the start that its requester asked for. */
+function ownStart(start: number | undefined): Mrkdwn {
+  return start === undefined ? mrkdwn`` : mrkdwn`${heldWords({ for: 'start', until: start })} `
+}
+
+export function heldApprovalForm({ held, passes, start, isUrgent, checks }: HeldApproval): Form {
+  const wait = option({ text: 'Approve, and let it wait', value: 'wait', description: 'Nobody can approve it as an emergency later.' })
+  const text = start === undefined ? "Emergency approval: it doesn't wait" : 'Emergency approval: it only waits for its start'
+  const now = option({ text, value: urgent })
   const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)
   const why = "For an emergency approval: a sentence that says why this can't wait. The channel reads it."
   return formOf({
     callbackId: approveCallbackId,
     title: held ? 'Approve a held change' : 'Approve',
     submit: 'Approve',
-    words: mrkdwn`${held ? mrkdwn`\n:hourglass_flowing_sand: ${heldWords(held)}` : ''}${passes ? mrkdwn`\n*Emergency approval:* ${passes}` : ''}`,
+    words: held ? mrkdwn`\n:hourglass_flowing_sand: ${heldWords(held)}${requestedStart(held, start)}` : mrkdwn``,
     blocks: (entered) => [
       ...checks,
-      ...(passes ? [input({ blockId: urgencyBlockId, label: 'Approval', element: choice }), reasonOf(entered, why, true)] : []),
+      ...(passes
+        ? [
+            input({ blockId: urgencyBlockId, label: 'Approval', element: choice }),
+            ...wholeSection(mrkdwn`*Emergency approval:* ${passes}${ownStart(start)}`),
+            reasonOf(entered, why, true),
+          ]
+        : []),
     ],
   })
 }
 
 /** `passes`: what would hold the request now. */
-export function breakGlassForm({ passes, checks }: Pick<HeldApproval, 'checks'> & { passes: Mrkdwn }): Form {
+export function breakGlassForm({ passes, start, checks }: Pick<HeldApproval, 'start' | 'checks'> & { passes: Mrkdwn }): Form {
   return formOf({
     callbackId: breakGlassCallbackId,
     title: 'Emergency approval',
     submit: 'Approve alone',
-    words: mrkdwn`\n${passes}The channel sees your reason.`,
+    words: mrkdwn`\n${passes}${ownStart(start)}The channel sees your reason.`,
     blocks: (entered) => [...checks, reasonOf(entered, "A sentence that says why this can't wait for an approver.")],
   })
 }

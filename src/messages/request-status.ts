@@ -4,7 +4,7 @@ import { formatDuration } from '../domain/text.ts'
 import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import { type ItemView, movedCount, progress } from './items.ts'
 import type { CardView } from './request-content.ts'
-import { heldBriefly, heldWords, stateWords, whoIsAsked, whoIsIn } from './request-words.ts'
+import { heldBriefly, heldWords, requestedStart, stateWords, whoIsAsked, whoIsIn } from './request-words.ts'
 
 export function statusLine(view: CardView): Mrkdwn {
   const { request, description, items, rule, handover, isKnown, held, sendingMs = 0 } = view
@@ -22,7 +22,7 @@ export function statusLine(view: CardView): Mrkdwn {
       const hold = holdOf(request)
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
-        : mrkdwn`:white_check_mark: *Approved.* ${hold ? heldWords(hold) : waitWords(request.waits)}`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
     }
     case 'starting':
     case 'tracking': {
@@ -82,7 +82,15 @@ function escalationWords({ request: { alert, createdAt, escalated, expiresAt }, 
   return next && createdAt + next.afterMs < expiresAt ? mrkdwn` Escalates at ${dateTime(createdAt + next.afterMs)}.` : mrkdwn``
 }
 
-/** On a line of its own. Empty unless it only waits for its start once it is approved. */
-export function startLine({ held }: CardView): Mrkdwn {
-  return held?.for === 'start' ? mrkdwn`\n*${heldWords(held)}*` : mrkdwn``
+/** Its approval counts, so nobody can give another one. Empty where the rule has no emergency approvals. */
+function soonerWords({ rule }: CardView, { for: what }: Waits): string {
+  return what !== 'start' && (rule?.emergency || rule?.breakGlass)
+    ? " Can't wait? *Withdraw*, then *Request again* for an emergency approval."
+    : ''
+}
+
+/** On a line of its own: when it starts, or when it was to start although something else holds it. Empty without a start. */
+export function startLine({ held, request: { start } }: CardView): Mrkdwn {
+  if (!held) return mrkdwn``
+  return held.for === 'start' ? mrkdwn`\n*${heldWords(held)}*` : requestedStart(held, start)
 }

@@ -214,6 +214,11 @@ export function heldBriefly(waits: Waits): Mrkdwn {
   }
 }
 
+/** The start that its requester asked for, on a line of its own where something else holds it. Empty without one, and where the words name it. */
+export function requestedStart(held: Waits, start: number | undefined): Mrkdwn {
+  return start === undefined || held.for === 'start' ? mrkdwn`` : mrkdwn`\nRequested start: ${dayAndTime(start)}.`
+}
+
 /** What a request is scheduled for, or held by, in the same words. Undefined if nothing holds it. */
 export function scheduleWords(request: Request): Mrkdwn | undefined {
   const waits = scheduleOf(request)

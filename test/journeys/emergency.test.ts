@@ -8,7 +8,7 @@ import { freeze } from './freeze-world.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'
-import { ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import { approveHeld, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 /** A window that is closed today. */
 function closedWindow(): string {
@@ -88,6 +88,31 @@ alerts:
       /emergency approval, past the window “office” and a freeze|approved by <@U0BEN00001> \(emergency\)/,
     )
   })
+})
+
+test('an emergency approval before a start that was requested says that the change waits for it', async () => {
+  const world = await startWorldUnder(`
+rules:
+  - { name: moves, changes: ip.move, approve: [S0ONCALL01], emergency: approvers }
+  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }`)
+  await world.ada.command('/infra ip move 203.0.113.10 web-2 in 2h', { channel: ops })
+  await world.ada.command('/infra ip move 203.0.113.11 web-2 in 2h', { channel: ops })
+  await world.ben.command('/infra freeze until in 4h because the network is being rebuilt', { channel: ops })
+  await untilCard(world.slack, /\*Frozen\* by/)
+  const card = await untilCard(world.slack, /203\.0\.113\.10/)
+  const form = JSON.stringify(await openForm(world, world.ben, card))
+  expect(form).toMatch(/Held by a freeze, until [^.]*\.\\nRequested start: /)
+  expect(form).toMatch(/Emergency approval: it only waits for its start.*\*Emergency approval:\* Overrides [^.]*\. Starts <!date/)
+
+  await world.ben.fill(undefined, { Approval: 'Emergency approval: it only waits for its start', Reason: sentence })
+  await world.ben.submit()
+  await untilCard(world.slack, /203\.0\.113\.10.*\*Approved\.\* Starts <!date/s)
+
+  await approveHeld(world, world.ben, await untilCard(world.slack, /203\.0\.113\.11/))
+  await untilCard(
+    world.slack,
+    /\*Approved\.\* Held by a freeze, until [^.]*\. Can't wait\? \*Withdraw\*, then \*Request again\* for an emergency approval\.\nRequested start: <!date/,
+  )
 })
 
 describe('a request of another person during a freeze', () => {

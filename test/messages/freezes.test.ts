@@ -28,7 +28,10 @@ const trusted = (of: FreezeRecord) => ({ record: of, isUnreadable: false })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (...passes: Parameters<typeof passesWords>) =>
   readableBlocks(
-    breakGlassForm({ passes: passesWords(...passes), checks: [] })(metadata, description.title).blocks.slice(0, 1) as KnownBlock[],
+    breakGlassForm({ passes: passesWords(...passes), start: undefined, checks: [] })(metadata, description.title).blocks.slice(
+      0,
+      1,
+    ) as KnownBlock[],
   )
 const own = { by: 'freeze', name: ownFreezeName } as const
 
@@ -40,6 +43,9 @@ test('everything that is said of a freeze', async () => {
     ['In its channel, if it begins later', readable(freezeMessage(docsUrl, later, 'set', true))],
     ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
     ['On the Home tab, before it begins', home(trusted(later), true)],
+    ['Its first message, once it was lifted', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'ended'))],
+    ['Its first message, if it was lifted before it began', readable(freezeMessage(docsUrl, later, 'canceled'))],
+    ['It is lifted before it begins', readable(freezeMessage(docsUrl, { ...lifted, from: at(12), until: at(11) }))],
     ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
     ['Its time is over', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'over'))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
