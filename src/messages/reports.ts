@@ -52,10 +52,9 @@ function endSentence(view: ReportView): Mrkdwn {
   const { mark, name, notes, consequence } = outcomeOf(view)
   if (state === 'done') return doneSentence(view, mark, notes)
   const [by] = actorsIn(request, 'ended')
-  // The reason follows, and then the title, which would read as the reason here.
-  if (by !== undefined && reasonOf(request, 'ended') !== undefined) return mrkdwn`${mark} *${name}* by ${showActor(by)}.`
-  const label = by === undefined ? mrkdwn`*${name}:*` : mrkdwn`*${name}* by ${showActor(by)}:`
-  const parts = [mrkdwn`${mark} ${label} “${phraseWords(description.title)}”.`, consequence, mrkdwn`${adviceAfter(view)}`]
+  // The title first, because a locked phone shows only the beginning.
+  const who = by === undefined ? mrkdwn`` : mrkdwn` by ${showActor(by)}`
+  const parts = [mrkdwn`${mark} *${name}:* ${quotedTitle(description.title)}${who}.`, consequence, mrkdwn`${adviceAfter(view)}`]
   return joinMrkdwn(
     parts.filter(({ text }) => text !== ''),
     ' ',
@@ -142,14 +141,13 @@ function timeLeft(ms: number): string {
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const text = sentence(view, name)
   if (text === undefined) return undefined
-  const { request, leaves, description } = view
+  const { request, leaves } = view
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
   const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const reason = reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason)
-  const title = name === 'ended' && reason.length > 0 ? wholeSection(quotedTitle(description.title)) : []
-  const withOutcomes = (outcomes: KnownBlock[]) => message([...wholeSection(text), ...reason, ...title, ...outcomes, ...left, ...advice])
+  const withOutcomes = (outcomes: KnownBlock[]) => message([...wholeSection(text), ...reason, ...outcomes, ...left, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.

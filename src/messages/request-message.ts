@@ -28,7 +28,10 @@ import { heldWords, pastWords, shortId } from './request-words.ts'
 
 /** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
-  return message(cardBlocks(view), checksToApprove(view))
+  const { state, needsApproval, alert } = view.request
+  // A locked phone shows only the beginning. An alert's begins with the alert, and ends with a question mark.
+  const asks = view.isKnown && state === 'waiting' && needsApproval && alert === undefined
+  return message(cardBlocks(view), checksToApprove(view), asks ? 'Approval needed: ' : '')
 }
 
 function cardBlocks(view: CardView): KnownBlock[] {

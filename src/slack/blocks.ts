@@ -132,11 +132,17 @@ export function option({ text, value, description }: { text: string; value: stri
 
 const longestMessageText = 4_000
 
-/** Notifications on phones and screen readers use the text, those on desktops the blocks. `early`: blocks whose words come second, as a phone shows only the beginning. */
-export function message(blocks: KnownBlock[], early: KnownBlock[] = []): Message {
+/**
+ * Notifications on phones and screen readers use the text, those on desktops the blocks. `early`: blocks whose words come second, as a phone shows
+ * only the beginning. `lead`: begins the text.
+ */
+export function message(blocks: KnownBlock[], early: KnownBlock[] = [], lead = ''): Message {
   const [first, ...others] = blocks
   const lines = new Set([...(first ? [first] : []), ...early, ...others].map(wordsIn).filter((words) => words !== ''))
-  return { text: truncate([...lines].join('\n') || emptyText, longestMessageText, 'mrkdwn'), blocks: fitBlocks(blocks, 'message') }
+  return {
+    text: truncate(`${lead}${[...lines].join('\n')}` || emptyText, longestMessageText, 'mrkdwn'),
+    blocks: fitBlocks(blocks, 'message'),
+  }
 }
 
 /** The words of a block without its layout, in mrkdwn. */

@@ -22,7 +22,7 @@ describe('a rename', () => {
     const { id } = machine(world, 'preview-1')
 
     const card = await requestRename(world)
-    expect(card.text).toMatch(/^Rename preview-1 → preview-eu-1\n/)
+    expect(card.text).toMatch(/^Approval needed: Rename preview-1 → preview-eu-1\n/)
     expect(patches(world)).toEqual([])
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
