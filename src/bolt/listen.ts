@@ -5,7 +5,7 @@ import { within } from '../domain/within.ts'
 import { guardStore } from '../redis/connect.ts'
 import { authorize } from '../rights/authorize.ts'
 import { noticeView } from '../slack/blocks.ts'
-import { Refusal } from '../slack/errors.ts'
+import { buttonsOf, Refusal } from '../slack/errors.ts'
 import type { FormHandler, Opening } from '../slack/interactions.ts'
 import type { Received } from '../slack/payloads.ts'
 import { reportInWords } from './errors.ts'
@@ -64,7 +64,7 @@ async function receive(app: App, interaction: Interaction): Promise<void> {
     const result = await handler(given)
     await interaction.reply?.(result)
   } catch (error) {
-    await interaction.fail(await reportInWords(app, error, interaction), error instanceof Refusal ? error.buttons : [])
+    await interaction.fail(await reportInWords(app, error, interaction), buttonsOf(error))
   } finally {
     clearTimeout(late)
   }

@@ -8,6 +8,7 @@ import type { FilledForm, Filling } from '../buttons/again-forms.ts'
 import type { ItemAction } from '../buttons/handlers.ts'
 import type { Requester } from '../domain/approval.ts'
 import { type Change, type ForMachines, OfferedThing, type ThingKind } from '../domain/change.ts'
+import { UnknownName } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { StartRefused, startOf } from '../life/submit.ts'
@@ -16,7 +17,7 @@ import { gate, ReasonRequired } from '../rights/authorize.ts'
 import { endsTerms } from '../rights/judge.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
-import { nothingRequested, notRequested, outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
+import { causeOf, nothingRequested, notRequested, outdatedButton, Refusal, toUserWords, withButtons } from '../slack/errors.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
@@ -72,6 +73,8 @@ interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
   command: Pick<Command, 'words' | 'group' | 'usage' | 'summary' | 'details' | 'examples' | 'shortcut' | 'isComplete'> & {
     /** The label of the button that opens the empty form, on the Home tab and in help. */
     button?: string
+    /** The command for all that a thing has, if its name was typed in place of one of these. */
+    instead?: { thing: AnyThing; words: string }
   }
   /** Finds what a whole command names. Throws a Refusal if the command cannot be understood. */
   read: ReadCommand<Input> | ByNames<Input, Typed>
@@ -97,7 +100,11 @@ function requireNames<Name extends string>(
     return Object.fromEntries(all.map(([field], index) => [field, names[index]])) as Record<Name, string>
   const called = all.map(([, name]) => name.called)
   const usage = code([slashCommand.origin.command, words, ...called.map((name) => `<${name}>`)].join(' '))
-  const how = mrkdwn`Usage: ${usage} (names with spaces in quotes), or leave the ${called.at(-1) ?? ''} out to open a form.`
+  const then =
+    rest.length > 0
+      ? mrkdwn`. A time begins with ${code('at')} or ${code('in')}, a reason with ${code('because')}.`
+      : mrkdwn`, or leave the ${called.at(-1) ?? ''} out to open a form.`
+  const how = mrkdwn`Usage: ${usage} (names with spaces in quotes)${then}`
   throw new Refusal('wrong-usage', wrongUsage(how, rest))
 }
 
@@ -106,11 +113,11 @@ const readMs = 8_000
 export function changeFeature<Input, Facts, Name extends string, Typed extends Name = never>(
   declared: ChangeFeature<Input, Facts, Name, Typed>,
 ): OwnAbility {
-  const { kind, form, item, offer, bundles, read } = declared
+  const { kind, form, findings, item, offer, bundles, read } = declared
   const byNames = 'find' in read ? read : undefined
   const readCommand: ReadCommand<Input> =
     'find' in read ? (app, call, signal) => read.find(app, requireNames(call, command.words, read), signal) : read
-  const { button, ...command } = declared.command
+  const { button, instead, ...command } = declared.command
   const shown = { ...command, button: button ? { text: button, actionId: `open-${form.callbackId}`, opens: form.title } : undefined }
   const pickers = fieldsOf(form).filter(([, { thing }]) => thing)
   const things = [...new Set(pickers.map(([, { thing }]) => thing as AnyThing))]
@@ -138,16 +145,31 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       const { origin, reason, start, answer } = call.slashCommand
       // A wrong time costs no read of the account.
       if (start !== undefined) await startOf(app, { change, origin }, start).catch((error) => Promise.reject(notStarted(error)))
-      const reading = readCommand(app, call, AbortSignal.timeout(readMs))
+      const formButton = (given: string[], of: Pick<Command, 'words' | 'button'> = shown) => {
+        const because = reason === undefined ? [] : ['because', reason]
+        return buttonOf({ ...of, need: kind, form: formOf }, [...given, start ?? [], because].flat())
+      }
+      const signal = AbortSignal.timeout(readMs)
+      const reading = readCommand(app, call, signal).catch(async (error: unknown) => {
+        if (!instead || !(error instanceof UnknownName) || error.what === instead.thing.one) throw error
+        const [other] = await findTyped(app, instead.thing, error.typed, signal).catch(() => [])
+        if (!other) throw error
+        const command = code([origin.command, instead.words, ...call.args].join(' '))
+        const words = mrkdwn`${nameWords(error.typed)} is ${instead.thing.a}. To move all of its ${aboutThing?.many ?? ''}: ${command}.`
+        throw new Refusal('unknown-name', words, { buttons: formButton(call.args, { words: instead.words }) })
+      })
       const named = await suggesting(app, things, origin.command, reading, (typed, name) => {
         const given = call.args.map((word) => (word === typed ? name : word))
-        const because = reason === undefined ? [] : ['because', reason]
-        return given.includes(name) ? buttonOf({ ...shown, need: kind, form: formOf }, [...given, start ?? [], because].flat()) : []
+        return given.includes(name) ? formButton(given) : []
       })
       if (!('input' in named) && named.found.length > 1)
         return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))
       const input = 'input' in named ? named.input : named.inputOf(named.found[0].id)
-      const outcome = await submitTyped(app, { ...call.slashCommand, requester: call.requester }, { change, input, form: filled })
+      const typed = { ...call.slashCommand, requester: call.requester }
+      const outcome = await submitTyped(app, typed, { change, input, form: filled }).catch((error) => {
+        const isOfSome = error instanceof Refusal ? error.isOfSome : form.boxes && findings.fieldOf(causeOf(error)) === form.boxes.name
+        throw isOfSome ? withButtons(error, formButton(call.args)) : error
+      })
       // The request message in this channel says all of it.
       if (outcome?.is === 'posted') answer.elsewhere()
       else if (outcome) await call.say(submittedWords(outcome))
@@ -205,7 +227,7 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
             }),
         }),
       },
-      submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings: declared.findings }, submission) },
+      submissions: { [form.callbackId]: (submission) => submitForm(app, form, { change, findings }, submission) },
       options: Object.fromEntries(pickers.map(([name, field]) => [actionIdOf(form, name), (query) => offerChoices(app, field, query)])),
     }
   }

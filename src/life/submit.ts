@@ -263,7 +263,8 @@ async function busyRefusal(
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
   }))
-  return new Refusal('locked', othersAreOpen(others, origin.userId, holder === undefined))
+  const isOfSome = holder === undefined
+  return new Refusal('locked', othersAreOpen(others, origin.userId, isOfSome), { isOfSome })
 }
 
 /** What people call the items of a change, by their resources. */

@@ -26,6 +26,8 @@ interface RefusalOptions {
   retryAt?: number | undefined
   /** What a command that was refused offers instead. */
   buttons?: Button[] | undefined
+  /** Whether it is about some of several: the others can be chosen in the form. */
+  isOfSome?: boolean
 }
 
 /** A refusal in mrkdwn, so that its sentence can mention people and channels. */
@@ -35,13 +37,15 @@ export class Refusal extends UserError {
   readonly field: string | undefined
   readonly retryAt: number | undefined
   readonly buttons: Button[]
+  readonly isOfSome: boolean
 
-  constructor(code: RefusalCode, words: Mrkdwn, { field, retryAt, buttons = [] }: RefusalOptions = {}) {
+  constructor(code: RefusalCode, words: Mrkdwn, { field, retryAt, buttons = [], isOfSome = false }: RefusalOptions = {}) {
     super(code, words.text)
     this.words = words
     this.field = field
     this.retryAt = retryAt
     this.buttons = buttons
+    this.isOfSome = isOfSome
   }
 }
 
@@ -54,6 +58,16 @@ export const outdatedButton = mrkdwn`This button is out of date. Run the command
 /** An error that kept a change from being requested: its sentence says so. `cause` is for the log and the operators. */
 class NothingRequested extends Error {
   override name = 'NothingRequested'
+  readonly buttons: Button[] = []
+}
+
+/** Adds what a refused command offers instead. */
+export function withButtons(error: unknown, buttons: Button[]): unknown {
+  return error instanceof Refusal || error instanceof NothingRequested ? Object.assign(error, { buttons }) : error
+}
+
+export function buttonsOf(error: unknown): Button[] {
+  return error instanceof Refusal || error instanceof NothingRequested ? error.buttons : []
 }
 
 /** Marks an error of a change that was not requested. Errors of other kinds say so themselves, or do not know it. */

@@ -63,6 +63,24 @@ test('an address and a server are taken in either order, also in the form', asyn
   await slack.until(() => slack.messages(ops).find(({ text }) => /Move 203\.0\.113\.10: web-1 → web-2/.test(text)))
 })
 
+test('a server in place of an address is called one, with the form that moves all of its addresses', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip move web-1 web-2 because disk errors', { channel: ops })
+  const refused = await untilShown(
+    slack,
+    people.ada,
+    /^web-1 is a server\. To move all of its Elastic IPs: `\/infra evacuate web-1 web-2`\.$/,
+  )
+  await ada.click(refused, 'Open form')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toMatch(/"Evacuate a server".*web-1.*web-2.*disk errors/)
+})
+
+test('words after the names of a change are refused with how a time begins', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip move 203.0.113.10 web-2 tomorrow', { channel: ops })
+  await untilShown(slack, people.ada, /couldn't read `tomorrow`\. Usage: .*\. A time begins with `at` or `in`, a reason with `because`\.$/)
+})
+
 test('the short id of a request and the name of a key are looked up, too', async () => {
   const world = await startWorld()
   const { ada, ben, slack } = world
@@ -78,7 +96,7 @@ test('the short id of a request and the name of a key are looked up, too', async
   await untilShown(slack, people.ben, shown('done'))
 
   await ada.command('/infra terraform', { channel: ops })
-  await ada.click(await untilShown(slack, people.ada, /\*terraform\* {2}API key/), 'Show key')
+  await ada.click(await untilShown(slack, people.ada, /\*terraform\* {2}API key, .*\nDoesn't end by itself\n/), 'Show key')
   await untilShown(slack, people.ada, /1 API key matching `terraform`/)
   await ada.command('/infra terrafrom', { channel: ops })
   await untilShown(slack, people.ada, /Nothing is called terrafrom\. Did you mean terraform\?/)

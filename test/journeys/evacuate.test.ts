@@ -100,7 +100,7 @@ describe('an evacuation', () => {
     await world.ada.click(failed, 'Move back')
     expect((await world.slack.until(() => world.ada.topView())).title).toBe('Move back')
     await world.ada.submit()
-    const back = await untilCard(world.slack, /^Move back 2 Elastic IPs: web-2 → web-1.*needs approval from/s)
+    const back = await untilCard(world.slack, /^Approval needed: Move back 2 Elastic IPs: web-2 → web-1.*needs approval from/s)
     expect(back.text).toMatch(/Undoes <http[^|]+\|request [0-9a-f]{8}>\./)
     await world.chiara.click(back, 'Approve')
     await untilReport(world.slack, back.ts, /Done/)
@@ -152,8 +152,14 @@ describe('the addresses of an evacuation', () => {
     const world = await worldWith(own)
 
     await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
-    await untilShown(world.slack, people.ada, /^Not requested: 1 of 3 addresses can't move to web-2\. 203\.0\.113\.11 has status/)
+    const refused = await untilShown(
+      world.slack,
+      people.ada,
+      /^Not requested: 1 of 3 addresses can't move to web-2\. 203\.0\.113\.11 has status/,
+    )
     expect(world.slack.messages(ops)).toEqual([])
+    await world.ada.click(refused, 'Evacuate')
+    await world.ada.close(await world.slack.until(() => world.ada.topView()))
 
     await world.ada.command('/infra evacuate web-1', { channel: ops })
     const view = await world.slack.until(() => world.ada.topView())
@@ -168,6 +174,22 @@ describe('the addresses of an evacuation', () => {
     await world.ben.click(card, 'Approve')
     expect((await untilReport(world.slack, card.ts, /Done/)).text).toContain(notMoved)
     expect(patched(world)).toEqual([own[0]?.id])
+  })
+
+  test('of which one has an open request are refused, and the others can be chosen in the form with one press', async () => {
+    const world = await worldWith(addresses(2))
+    await world.ada.command('/infra ip move 203.0.113.10 web-2', { channel: ops })
+    await untilCard(world.slack, /Move 203\.0\.113\.10/)
+    await world.ada.command('/infra evacuate web-1 web-2 because disk errors', { channel: ops })
+    const refused = await untilShown(
+      world.slack,
+      people.ada,
+      /you have an open request for .* To move the others, choose them in the form\.$/s,
+    )
+    await world.ada.click(refused, 'Evacuate')
+    const form = JSON.stringify(await world.slack.until(() => world.ada.topView()))
+    expect(form).toMatch(/"initial_option":.*web-1.*"initial_option":.*web-2/)
+    expect(form).toContain('"initial_value":"disk errors"')
   })
 
   test('of a dead server are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {

@@ -50,6 +50,7 @@ export const moveElasticIp = changeFeature({
     examples: ['203.0.113.10 web-2', '203.0.113.10'],
     button: 'Move IP',
     shortcut: 'move-elastic-ip',
+    instead: { thing: servers, words: 'evacuate' },
   },
   read: {
     names: {
