@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
-import { isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
+import { holdOf, isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
 import { createStore, encodeFields } from '../../src/record/store.ts'
@@ -397,15 +397,31 @@ async function moveMeanwhile({ accountApi: { world }, requests }: Around): Promi
 }
 
 async function skipHours({ requests, passTime }: Around): Promise<string> {
-  const ms = skippedHours * 3_600_000
-  let count = 0
-  await passTime(ms, async () => {
-    const unsent = (await requests.open()).filter(({ state }) => state === 'waiting' || state === 'approved')
-    for (const request of unsent) await requests.shiftTimes(request, ms)
-    await requests.shiftFreeze(ms)
-    count = unsent.length
-  })
+  const older = new Set<string>()
+  let leftMs = skippedHours * 3_600_000
+  while (leftMs > 0) {
+    // What is due in between starts then: half an hour later, it would be missed.
+    const dueInMs = (await requests.open()).map((request) => (holdOf(request)?.until ?? 0) - Date.now() + 1_000)
+    const ms = Math.min(leftMs, ...dueInMs.filter((each) => each > 1_000))
+    await passTime(ms, async () => {
+      const unsent = (await requests.open()).filter(({ state }) => state === 'waiting' || state === 'approved')
+      for (const request of unsent) await requests.shiftTimes(request, ms)
+      await requests.shiftFreeze(ms)
+      for (const { id } of unsent) older.add(id)
+    })
+    leftMs -= ms
+    if (leftMs > 0) await untilStarted(requests)
+  }
+  const count = older.size
   return `For open requests and freezes, it is ${skippedHours} hours later. The clock stays. ${count === 0 ? 'No request was open.' : `Open requests that are older now: ${count}.`}`
+}
+
+const longestStartMs = 10_000
+
+async function untilStarted(requests: Around['requests']): Promise<void> {
+  const deadline = Date.now() + longestStartMs
+  const isDue = (request: Request) => (holdOf(request)?.until ?? Number.POSITIVE_INFINITY) <= Date.now()
+  while ((await requests.open()).some(isDue) && Date.now() < deadline) await delay(100)
 }
 
 async function skipDays({ accountApi, requests, passTime }: Around): Promise<string> {
