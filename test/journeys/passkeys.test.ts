@@ -192,7 +192,7 @@ describe('passkeys of a person', () => {
     await world.ada.command(`/infra passkeys <@${people.chiara}>`, { channel: ops })
     const list = await untilShown(world.slack, people.ada, /Passkeys of/)
     await world.ada.click(list, 'Request removal')
-    const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
+    const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from[\s\S]*Of <@U0CHI00001>/)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /Not approved yet/)
     expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/Your passkeys/)

@@ -83,7 +83,10 @@ export function removePasskeyChange(app: App): Change<Removing, Removing> {
     explain: known.explain,
     describe: ({ passkey: { name, by, id } }) => ({
       title: phrase`Remove passkey ${name}${owner(by)}`,
-      facts: [{ label: 'Key', value: id.slice(0, 12) }],
+      facts: [
+        { label: 'Of', value: by, isPerson: true },
+        { label: 'Key', value: id.slice(0, 12) },
+      ],
       ids: [],
       underway: 'being removed',
     }),
