@@ -46,14 +46,15 @@ async function addPasskey(world: PolicyWorld, page: Page, by = world.ben, id = p
   await page.getByRole('textbox', { name: 'Name of this passkey' }).fill('Laptop')
   await browser.shoot(page, 'passkeys-add')
   await page.getByRole('button', { name: 'Create passkey' }).click()
-  const code = (await page.getByRole('status').locator('strong').textContent()) ?? ''
+  const code = (await page.getByRole('status').getByRole('heading').textContent()) ?? ''
   if (code === 'Requested') return
   await browser.shoot(page, 'passkeys-code')
   expect(await runTrust(world, ['trust', code, '--yes'])).toMatchObject({ exitCode: 0 })
 }
 
 /** The title, and what happened. */
-const status = async (page: Page) => (await page.getByRole('status').locator('> *').allTextContents()).join(' ')
+const status = async (page: Page) => (await page.locator('[role=alert] > *, [role=status] > *').allTextContents()).join(' ')
+const focused = (page: Page) => page.locator(':focus').evaluate((element) => element.role ?? element.tagName)
 
 test('a person adds a passkey, has it trusted, and approves with it: at desktop and at phone width, in both colors', async () => {
   const world = await start(usual.replace('approvals: 1', 'approvals: 2'))
@@ -103,8 +104,9 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
   await page.getByRole('button', { name: 'Approve' }).click()
   await expect
     .poll(() => status(page), { timeout: 20_000 })
-    .toMatch(/^Nothing was approved\s+You canceled, or the time was over\. Press the button to try again\./)
+    .toMatch(/^Nothing was approved\s+You canceled, the time was over, or this device has no passkey of yours\. Try again/)
   await browser.shoot(page, 'passkeys-canceled')
+  expect([await page.getByRole('alert').count(), await focused(page)]).toEqual([1, 'BUTTON'])
 
   const stranger = await startDevice()
   await stranger.page.goto(url)
@@ -115,6 +117,7 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
   await page.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(() => status(page)).toMatch(/^Approved/)
+  expect([await page.title(), await focused(page)]).toEqual(['Approved · Lockkeeper', 'status'])
   await untilReport(world.slack, card.ts, /Done/)
 })
 

@@ -276,7 +276,8 @@ const namesMs = 2_000
 const emoji: Record<string, string> = { warning: '⚠️', rotating_light: '🚨', ballot_box_with_check: '☑️', hourglass_flowing_sand: '⏳' }
 
 function readable(text: string): string {
-  return text.replace(/<(https?:[^|>]*)\|([^>]*)>/g, '$2 ($1)').replace(/:(\w+):/g, (all, name: string) => emoji[name] ?? all)
+  const named = text.replace(/<https:[^|>]*\.slack\.com\/team\/\w+\|(@[^>]*)>/g, '$1')
+  return named.replace(/<(https?:[^|>]*)\|([^>]*)>/g, '$2 ($1)').replace(/:(\w+):/g, (all, name: string) => emoji[name] ?? all)
 }
 
 function escapeHtml(text: string): string {
