@@ -143,6 +143,12 @@ interface Act {
   run(): Promise<string>
 }
 
+/** What switches change of the rules: how many people must approve, and whether with a passkey. */
+export interface Rules {
+  approvals: number
+  confirmBy: 'passkey' | undefined
+}
+
 interface Around {
   slack: Pick<Slack, 'faults' | 'as' | 'workspace'>
   accountApi: Pick<AccountApi, 'faults' | 'journal' | 'limiter' | 'world'>
@@ -151,8 +157,10 @@ interface Around {
   machine: { url: string; token: string }
   /** Lets time pass for the policy, and restarts the bot. */
   passTime: (ms: number, shift: () => Promise<void>) => Promise<void>
-  /** Changes how many people must approve, and restarts the bot. */
-  requireApprovals: (count: number) => Promise<void>
+  /** Changes the rules of the policy, and restarts the bot. */
+  changeRules: (change: Partial<Rules>) => Promise<void>
+  /** Trusts the newest passkey as an operator does on the server. Returns what that prints. */
+  trustNewest: () => Promise<string>
   outage: ReturnType<typeof createOutage>
   startOver: () => Promise<void>
 }
@@ -198,7 +206,32 @@ export function createBreakages(around: Around): Breakage[] {
     },
     limitUsedUp(around),
     freeze(around),
-    twoApprovals(around),
+    ruleSwitch(around, {
+      id: 'two-approvals',
+      name: 'Two people must approve',
+      effect: 'Every change needs two approvals: those of Ben and Chiara. Lockkeeper restarts.',
+      rules: (isOn) => ({ approvals: isOn ? 2 : 1 }),
+      said: (isOn) =>
+        isOn
+          ? 'Ben and Chiara must both approve, also what is open. A request message says so after the first approval.'
+          : 'One approval is enough again.',
+    }),
+    ruleSwitch(around, {
+      id: 'passkeys',
+      name: 'Approvals need a passkey',
+      effect: 'Every rule has “confirm: passkey”: a click in Slack is not enough to approve. Lockkeeper restarts.',
+      rules: (isOn) => ({ confirmBy: isOn ? 'passkey' : undefined }),
+      said: (isOn) =>
+        isOn ? 'As Ben, type /infra passkeys and add one. Then request as Ada, and approve as Ben.' : 'A click is enough again.',
+    }),
+    {
+      id: 'trust-passkey',
+      name: 'An operator trusts a passkey',
+      effect: 'Runs “npm run passkeys -- trust” with the code that the page of a new passkey shows, as an operator does on the server.',
+      kind: 'act',
+      verb: 'Trust it',
+      run: around.trustNewest,
+    },
     {
       id: 'moved-meanwhile',
       name: 'Someone else moves an address',
@@ -248,23 +281,26 @@ export function createBreakages(around: Around): Breakage[] {
   ]
 }
 
-/** Everything needs two approvals, of Ben and of Chiara. */
-function twoApprovals({ requireApprovals }: Around): Breakage {
+interface RuleSwitch {
+  id: string
+  name: string
+  effect: string
+  rules: (isOn: boolean) => Partial<Rules>
+  said: (isOn: boolean) => string
+}
+
+function ruleSwitch({ changeRules }: Around, { rules, said, ...named }: RuleSwitch): Breakage {
   let isOn = false
   return {
-    id: 'two-approvals',
-    name: 'Two people must approve',
-    effect: 'Every change needs two approvals: those of Ben and Chiara. Lockkeeper restarts.',
+    ...named,
     kind: 'switch',
     get isOn() {
       return isOn
     },
     async turn(on) {
       isOn = on
-      await requireApprovals(on ? 2 : 1)
-      return on
-        ? 'Ben and Chiara must both approve, also what is open. A request message says so after the first approval.'
-        : 'One approval is enough again.'
+      await changeRules(rules(on))
+      return said(on)
     },
   }
 }

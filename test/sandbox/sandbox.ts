@@ -9,8 +9,9 @@ import { elasticIp, elasticIps } from './account-api/data.ts'
 import { documentedLimits, type Limits } from './account-api/rate-limiter.ts'
 import { startAccountApi } from './account-api/start-account-api.ts'
 import { botVariables, createBotProcess } from './bot-process.ts'
-import { type Breakage, createBreakages, createOutage, openStoredRequests } from './breakages.ts'
+import { type Breakage, createBreakages, createOutage, openStoredRequests, type Rules } from './breakages.ts'
 import { commandSuggestions, shortcutSuggestions } from './features.ts'
+import { serveConfirmation, trustNewest } from './passkeys.ts'
 import { freePort } from './programs.ts'
 import { findRedis } from './redis/start-redis.ts'
 import { serveSandbox } from './serve-page.ts'
@@ -39,12 +40,12 @@ const hourMs = 3_600_000
 const longestDownMs = 20_000
 const timeOfDay = (ms: number) => new Date(ms).toISOString().slice(11, 16)
 
-/** The policy with a window of four hours each day. `approvals`: how many people must approve. */
-function policyWith(opensAt: number, approvals: number): string {
+/** The policy with a window of four hours each day. */
+function policyWith(opensAt: number, { approvals, confirmBy }: Rules): string {
   const hours = `from: "${timeOfDay(opensAt)}", to: "${timeOfDay(opensAt + 4 * hourMs)}"`
   return policyText
     .replace(/from: "\d\d:\d\d", to: "\d\d:\d\d"/, hours)
-    .replaceAll(/approve: \[(S\w+)\]/g, `approve: {any_of: [$1], approvals: ${approvals}}`)
+    .replaceAll(/approve: \[(S\w+)\]/g, `approve: {any_of: [$1], approvals: ${approvals}}${confirmBy ? `\n    confirm: ${confirmBy}` : ''}`)
 }
 
 /** web-1 has several Elastic IPs here, so that it is worth to evacuate it. */
@@ -84,13 +85,19 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
 
   try {
     let breakages: Breakage[] = []
+    const commands = commandSuggestions()
+    const [port, opsPort, alertsPort, machinesPort] = ports
+    const confirmation = serveConfirmation(`http://127.0.0.1:${port}`, () => publicUrl)
+    const serve = serveSandbox(() => breakages)
     const slack = await startSlack({
-      serve: serveSandbox(() => breakages),
-      commands: commandSuggestions(),
+      serve: (...call) => confirmation(...call) || serve(...call),
+      commands,
       shortcuts: shortcutSuggestions(),
       ...(options.port === undefined ? {} : { port: options.port }),
     })
     closing.push(slack.close)
+    // Browsers take passkeys of no other host without TLS.
+    const publicUrl = `http://localhost:${new URL(slack.url).port}`
     // The page shows times in the zone of this machine.
     slack.workspace.zone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const redis = await findRedis({ appendonly: true })
@@ -103,7 +110,6 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
     const accountApi = await startAccountApi({ moveTakes, limits, data: { elasticIps: [...structuredClone(elasticIps), ...moreOfWeb1()] } })
     closing.push(accountApi.close)
 
-    const [port, opsPort, alertsPort, machinesPort] = ports
     const [alertsToken, machineToken] = tokens
     // In an existing Redis, data of an earlier sandbox must not be found.
     const redisPrefix = `sandbox-${randomBytes(4).toString('hex')}`
@@ -111,8 +117,8 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
     closing.push(() => rm(folder, { recursive: true, force: true }))
     const policyFile = join(folder, 'policy.yml')
     let opensAt = Date.now() + 1.5 * hourMs
-    let approvals = 1
-    await writeFile(policyFile, policyWith(opensAt, approvals))
+    let rules: Rules = { approvals: 1, confirmBy: undefined }
+    await writeFile(policyFile, policyWith(opensAt, rules))
     slack.connectBot(`http://127.0.0.1:${port}/slack/events`)
     const env = {
       ...botVariables({ slack, accountApi, redisUrl: redisUrl.href, socketMode: transport === 'socket' }),
@@ -120,6 +126,7 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
       HOST: '127.0.0.1',
       REDIS_PREFIX: redisPrefix,
       PORT: String(port),
+      PUBLIC_URL: publicUrl,
       OPS_PORT: String(opsPort),
       ALERTS_PORT: String(alertsPort),
       ALERTS_TOKEN: alertsToken,
@@ -153,7 +160,7 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
     async function restartNow(whileDown: () => Promise<void>): Promise<void> {
       outage.turn(false)
       await bot.kill('SIGTERM')
-      await writeFile(policyFile, policyWith(opensAt, approvals))
+      await writeFile(policyFile, policyWith(opensAt, rules))
       try {
         await unlessAborted(AbortSignal.timeout(longestDownMs), whileDown())
       } finally {
@@ -166,11 +173,24 @@ async function open(options: SandboxOptions, { ports, tokens }: Fixed, startOver
       opensAt = opensAt > Date.now() ? Math.max(opensAt - ms, Date.now() - 10 * 60_000) : opensAt - ms
       await restart(shift)
     }
-    async function requireApprovals(count: number): Promise<void> {
-      approvals = count
+    async function changeRules(change: Partial<Rules>): Promise<void> {
+      rules = { ...rules, ...change }
+      commands.splice(0, commands.length, ...commandSuggestions(rules.confirmBy))
       await restart()
     }
-    breakages = createBreakages({ slack, accountApi, requests, alerts, machine, passTime, requireApprovals, outage, startOver })
+    const trusting = () => trustNewest({ ...env, REDIS_URL: redis.url })
+    breakages = createBreakages({
+      slack,
+      accountApi,
+      requests,
+      alerts,
+      machine,
+      passTime,
+      changeRules,
+      trustNewest: trusting,
+      outage,
+      startOver,
+    })
     return { url: slack.url, slack, accountApi, redis, redisPrefix, bot, machine, close }
   } catch (error) {
     await close()

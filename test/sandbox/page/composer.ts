@@ -20,7 +20,7 @@ function createComposer(id: string, takesCommands: boolean) {
   let isDismissed = false
   let isBusy = false
 
-  const commands = () => (takesCommands ? page.workspace.commands : [])
+  const commands = () => (takesCommands ? (page.state?.commands ?? []) : [])
   const fitting = () => (isDismissed ? [] : fittingCommands(commands(), text))
 
   function write(next: string) {

@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
 import { api } from './api.ts'
 import { iconButton, icons } from './icons.ts'
-import { notify, page, update } from './page.ts'
+import { notify, page, refresh, update } from './page.ts'
 import type { Breakage } from './shapes.ts'
 
 let breakages: Breakage[] = []
@@ -35,6 +35,8 @@ async function use({ id, name }: Breakage, on?: boolean) {
   const answer = await api.break(id, on)
   busy = undefined
   if (answer.ok) breakages = answer.breakages
+  // A switch can bring a command.
+  void refresh()
   page.startsOver = answer.ok && id === 'start-over'
   const sentence = answer.ok ? answer.said : answer.error
   if (sentence) said = { id, sentence }

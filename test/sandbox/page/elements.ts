@@ -64,10 +64,12 @@ export function renderElement(element: Element, block: Block, surface: Surface, 
   }
 }
 
-function button({ text, style }: Element, isBusyNow: boolean, onPress: () => void): TemplateResult {
+function button({ text, style, url }: Element, isBusyNow: boolean, onPress: () => void): TemplateResult {
+  const label = plainWithEmoji(text?.text ?? '')
+  if (url) return html`<a class="button ${style ?? ''}" href=${url} target="_blank" rel="noopener" @click=${onPress}>${label}</a>`
   // Not disabled while busy, because that would lose the focus. A second press does nothing.
   return html`<button type="button" class="button ${style ?? ''}" aria-busy=${isBusyNow ? 'true' : nothing} @click=${onPress}>
-    ${plainWithEmoji(text?.text ?? '')}
+    ${label}
   </button>`
 }
 

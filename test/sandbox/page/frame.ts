@@ -144,7 +144,8 @@ function lostConnection(): TemplateResult | typeof nothing {
 
 function channel(requests: ShownRequest[]): TemplateResult {
   const { id, name, topic } = channelHere()
-  const { commands, shortcuts } = page.workspace
+  const { shortcuts } = page.workspace
+  const commands = page.state?.commands ?? []
   const tools = html`${iconButton('Commands', icons.slash, listCommands)}
     ${shortcutMenu('shortcuts', 'Shortcuts', icons.bolt, shortcuts.global, { channel: id })}`
   const beginning = html`<div class="welcome">

@@ -15,7 +15,6 @@ export interface Workspace {
   handles: { id: string; handle: string }[]
   channels: Channel[]
   bot: { id: string; name: string }
-  commands: Command[]
   shortcuts: { message: Shortcut[]; global: Shortcut[] }
 }
 
@@ -29,12 +28,13 @@ export interface OpenView {
   view: View
 }
 
-/** What one person sees: the messages of each channel, the app's Home tab, and the open modals. `channel`: the direct messages from the app. */
+/** What one person sees: the messages of each channel, the app's Home tab, the open modals, and the bot's commands. `channel`: the direct messages from the app. */
 export interface PageState {
   channel: string
   home: OpenView | null
   messages: Record<string, Message[]>
   views: OpenView[]
+  commands: Command[]
 }
 
 /** Something that the drawer can break: a switch, or an act with the verb of its button. */
@@ -76,6 +76,8 @@ export interface Element {
   action_id?: string
   text?: TextObject
   value?: string
+  /** A button opens it, and is sent to the bot like any other. */
+  url?: string
   style?: 'primary' | 'danger'
   confirm?: Confirmation
   placeholder?: TextObject

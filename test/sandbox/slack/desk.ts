@@ -24,14 +24,13 @@ export function createDesk(parts: Parts) {
       handles: [...workspace.people, ...workspace.userGroups].map(({ id, handle }) => ({ id, handle })),
       channels: channels().map(({ id, name, topic, isShared = false }) => ({ id, name, topic, isShared })),
       bot: { id: bot.userId, name: bot.name },
-      commands: app.commands,
       shortcuts: { message: shortcutsOf('message'), global: shortcutsOf('global') },
     }
   }
 
   const shortcutsOf = (type: ShortcutSuggestion['type']) => app.shortcuts.filter((each) => each.type === type)
 
-  /** Returns what this person sees: the messages of each channel and those from the app, the app's Home tab, and the open modals. */
+  /** Returns what this person sees: the messages of each channel and those from the app, the app's Home tab, the open modals, and the bot's commands. */
   function stateOf(userId: string): Json {
     const shown = (view: StoredView) => ({ id: view.id, view: views.toSlack(view) })
     const home = views.homeOf(userId)
@@ -42,6 +41,8 @@ export function createDesk(parts: Parts) {
       home: home ? shown(home) : null,
       messages: Object.fromEntries([...channels(), direct].map((channel) => [channel.id, seen(channel)])),
       views: views.stackOf(userId).map(shown),
+      // A switch of the sandbox can bring more.
+      commands: app.commands,
     }
   }
 
