@@ -2,9 +2,23 @@ import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { list, specifier, withoutLines } from '../features/source-files.ts'
 import { copyOfRepository, root } from '../given/copy-of-repository.ts'
 import { systemEnvironment } from '../sandbox/programs.ts'
+
+/** The file that lists all features. */
+const list = 'features/index.ts'
+
+/** Fits relative imports, also those that are loaded only when they are needed. */
+const specifier = /(?<=\bfrom '|^import '|\bimport\(')\.{1,2}\/[^']+(?=')/gm
+
+/** Removes the line that imports a feature, and the line with its name. */
+function withoutLines(text: string, feature: string): string {
+  const lines = text.split('\n')
+  const isImport = (line: string) => line.startsWith('import ') && line.includes(`'./${feature}/`)
+  const names = lines.filter(isImport).flatMap((line) => /\{(.*)\}/.exec(line)?.[1]?.split(',') ?? [])
+  const isName = (line: string) => names.some((name) => line.trim() === `${name.trim()},`)
+  return lines.filter((line) => !isImport(line) && !isName(line)).join('\n')
+}
 
 /** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
 const abilities: [string, RegExp][] = [

@@ -1,6 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { bundles, changeKinds } from '../../src/features/index.ts'
 import { catalog } from '../given/catalog.ts'
+
+const source = resolve(import.meta.dirname, '../../src')
 
 test('the kinds of change keep their names, because policies and NO_APPROVAL use them', () => {
   expect(changeKinds).toEqual(['ip.move', 'ip.evacuate', 'vm.rename', 'key.create', 'key.extend', 'key.rotate', 'key.revoke'])
@@ -21,4 +25,17 @@ test('no kind is called read, which is the name of a right', () => {
 
 test('a bundle is a kind of change, and so are its parts', () => {
   for (const kind of [...bundles].flat()) expect(changeKinds).toContain(kind)
+})
+
+// That nothing else imports a feature is in architecture.test.ts. So a feature can be deleted with its folder, or its file, and its lines in the list.
+test('every feature is in the list, and no other folder names its kinds', () => {
+  const list = readFileSync(join(source, 'features/index.ts'), 'utf8')
+  const listed = [...list.matchAll(/from '\.\/([\w-]+)[./]/g)].map(([, name = '']) => name)
+  const features = readdirSync(join(source, 'features')).map((name) => name.replace(/\.ts$/, ''))
+  expect([...new Set(listed), 'index'].toSorted()).toEqual(features.toSorted())
+
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const foldersNaming = (kind: string) =>
+    new Set(files.filter((file) => readFileSync(join(source, file), 'utf8').includes(`'${kind}'`)).map(dirname))
+  expect(changeKinds.filter((kind) => foldersNaming(kind).size !== 1)).toEqual([])
 })
