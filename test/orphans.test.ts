@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Variables } from '../src/config/variables.ts'
 import { errors, refusalCodes } from '../src/domain/codes.ts'
 import { createMetrics } from '../src/ops/metrics.ts'
+import { steps } from '../src/record/steps.ts'
 import { createKeys } from '../src/redis/key-names.ts'
 
 const source = resolve(import.meta.dirname, '../src')
@@ -33,6 +34,10 @@ describe('nothing in a list is without a user:', () => {
   test('codes of errors and refusals', () => {
     const text = sourceWithout('domain/codes.ts')
     expect(unused(Object.keys({ ...errors, ...refusalCodes }), text, literal)).toEqual([])
+  })
+
+  test('steps of requests', () => {
+    expect(unused(Object.keys(steps), sourceWithout('record/steps.ts', 'features/audit/entry-words.ts'), literal)).toEqual([])
   })
 
   test('keys of Redis', () => {

@@ -201,53 +201,12 @@ describe('every step', () => {
   })
 })
 
-describe('the code', () => {
+test('only the script of a step changes the state of a record', () => {
   const source = resolve(import.meta.dirname, '../../src')
-  const all = readdirSync(source, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-  const tables = all.filter(({ file }) => file.startsWith(join('record', 'steps.ts')))
-  const files = all.filter((one) => !tables.includes(one))
-  const anyState = `'(?:${requestStates.join('|')})'`
-
-  /** Lists the matches in the source files. */
-  function found(pattern: RegExp, among = files): string[] {
-    return among.flatMap(({ file, text }) => [...text.matchAll(pattern)].map(([match]) => `${file}: ${match}`))
-  }
-
-  test('is read, and the patterns match the tables of steps', () => {
-    expect(files.length).toBeGreaterThan(100)
-    expect(found(writesFrom, tables).length).toBe(stepNames.length)
-    expect(found(writesTo, tables).length).toBeGreaterThan(stepNames.length / 2)
-  })
-
-  const writesFrom = new RegExp(`\\bfrom: \\[\\s*${anyState}`, 'g')
-  const writesTo = new RegExp(`\\bto: ${anyState}`, 'g')
-
-  test('has no states of a step outside of the tables', () => {
-    expect(found(writesFrom)).toEqual([])
-    // `onStep` also receives new requests, which have no state before.
-    expect(found(writesTo)).toEqual([`${join('record', 'store.ts')}: to: 'waiting'`])
-  })
-
-  test('changes the state of a record only by the script of a step', () => {
-    expect(found(/'take-step'/g)).toEqual(['due.ts', 'store.ts'].map((file) => `${join('record', file)}: 'take-step'`))
-    const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.lua'))
-      .map((file) => ({ file, text: readFileSync(join(source, file), 'utf8') }))
-    // Other scripts only read the state, or create the record.
-    const writers = scripts.filter(({ text }) => /HSET|HMSET/.test(text) && /\{ 'state'|'HSET', \S+, 'state'/.test(text))
-    expect(writers.map(({ file }) => file)).toEqual([join('record', 'lua', 'take-step.lua')])
-  })
-
-  test('takes every step of the tables, and no other', () => {
-    const taken = files.flatMap(({ text }) => [...text.matchAll(/\bstore\.take\(\s*[\w.]+,\s*'([^']*)'/g)].map(([, name = '']) => name))
-    expect(taken.length).toBeGreaterThan(10)
-    expect(taken.filter((name) => !stepNames.some((known) => known === name))).toEqual([])
-
-    // Some names are chosen before the call. After `===`, `case` and `to:`, the same words are outcomes and rights.
-    const takers = files.filter(({ file }) => /^(?:record|life|buttons|features)[\\/]/.test(file))
-    const named = new Set(takers.flatMap(({ text }) => [...text.matchAll(/(?<!=== |\bto: |case )'([\w-]+)'/g)].map(([, name]) => name)))
-    expect(stepNames.filter((name) => !named.has(name))).toEqual([])
-  })
+  const all = readdirSync(source, { recursive: true, encoding: 'utf8' }).map((file) => ({ file, path: join(source, file) }))
+  const filesWith = (kind: string, pattern: RegExp) =>
+    all.flatMap(({ file, path }) => (file.endsWith(kind) && pattern.test(readFileSync(path, 'utf8')) ? [file] : []))
+  // Other scripts only read the state, or create the record.
+  expect(filesWith('.lua', /\{ 'state'|'HSET', \S+, 'state'/)).toEqual([join('record', 'lua', 'take-step.lua')])
+  expect(filesWith('.ts', /'take-step'/).toSorted()).toEqual(['due.ts', 'store.ts'].map((file) => join('record', file)))
 })
