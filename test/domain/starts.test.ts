@@ -129,19 +129,6 @@ describe('the time in which an approved request may start', () => {
     )
   })
 
-  test('is no shorter with a later approval, a later start or one more freeze, and the same with a freeze of other changes', () => {
-    check(
-      fc.property(anyCase, fc.integer({ min: 0, max: 3 * days }), span(days), (of, more, [from, length]) => {
-        expect(until({ ...of, approved: of.approved + more })).toBeGreaterThanOrEqual(until(of))
-        if (of.start !== undefined) expect(until({ ...of, start: of.start + more })).toBeGreaterThanOrEqual(until(of))
-        const freeze = shifted({ from, to: from + length, covers: true }, Math.min(from, until(of) - 5))
-        expect(until({ ...of, freezes: [...of.freezes, freeze] })).toBeGreaterThanOrEqual(until(of))
-        expect(until({ ...of, freezes: [...of.freezes, { ...freeze, covers: false }] })).toBe(until(of))
-      }),
-      50,
-    )
-  })
-
   test.each([0, 1, 60, days])(
     'is half an hour also for a start that is 14 days after the request, approved %i minutes after that',
     (approved) => {
