@@ -228,35 +228,43 @@ const tampered: [string, (world: History) => Promise<unknown>, string][] = [
   ]),
 ]
 
-describe.each(tampered)('a record that was %s', (_, tamper, why) => {
-  test.each<[string, (before: History) => ReturnType<History['startProcess']>[], after?: number]>([
-    ['the process that set it, and one that read it before', ({ first, startProcess }) => [first, startProcess()]],
-    ['several that read it before, at the same moment', ({ startProcess }) => [startProcess(), startProcess(), startProcess()]],
-    ['the processes after a restart', () => [], 2],
-  ])('freezes everything once, without an end, in all processes, found by %s', async (_, readers, starting = 0) => {
-    const world = await withHistory()
-    const { startProcess, noted, owed, record } = world
-    const found = readers(world)
-    for (const { read } of found) await read()
-    const before = await owed()
+/** Who finds it. `after`: how many processes start after it. */
+const finders: [string, (before: History) => ReturnType<History['startProcess']>[], after?: number][] = [
+  ['several that read it before, at the same moment', ({ startProcess }) => [startProcess(), startProcess(), startProcess()]],
+  ['the process that set it, and one that read it before', ({ first, startProcess }) => [first, startProcess()]],
+  ['the processes after a restart', () => [], 2],
+]
 
-    await tamper(world)
-    for (let more = 0; more < starting; more += 1) found.push(startProcess())
-    for (const held of await Promise.all(found.map(({ isHeld }) => isHeld()))) expect(held).toBe(true)
+describe.each(tampered)('a record that was %s', (how, tamper, why) => {
+  // The first of each kind is found by all of them.
+  const isFirst = tampered.find(([, , other]) => other === why)?.[0] === how
+  test.each(isFirst ? finders : finders.slice(0, 1))(
+    'freezes everything once, without an end, in all processes, found by %s',
+    async (_, readers, starting = 0) => {
+      const world = await withHistory()
+      const { startProcess, noted, owed, record } = world
+      const found = readers(world)
+      for (const { read } of found) await read()
+      const before = await owed()
 
-    const newest = (await noted()).slice(3)
-    expect(newest).toMatchObject([{ act: 'freeze', causes: [{ code: why }] }])
-    expect(newest[0]).not.toHaveProperty('until')
-    expect(found.flatMap(({ told }) => told)).toEqual([why])
-    expect((await owed()).filter((member) => !before.includes(member))).toEqual([expect.stringMatching(opsMessage)])
-    expect(await startProcess().because()).toBe(why)
-    const kept = await record()
-    for (const { read } of found) await read()
-    expect(await record()).toBe(kept)
+      await tamper(world)
+      for (let more = 0; more < starting; more += 1) found.push(startProcess())
+      for (const held of await Promise.all(found.map(({ isHeld }) => isHeld()))) expect(held).toBe(true)
 
-    await found[0]?.lift()
-    for (const { isHeld } of [...found, startProcess()]) expect(await isHeld()).toBe(false)
-  })
+      const newest = (await noted()).slice(3)
+      expect(newest).toMatchObject([{ act: 'freeze', causes: [{ code: why }] }])
+      expect(newest[0]).not.toHaveProperty('until')
+      expect(found.flatMap(({ told }) => told)).toEqual([why])
+      expect((await owed()).filter((member) => !before.includes(member))).toEqual([expect.stringMatching(opsMessage)])
+      expect(await startProcess().because()).toBe(why)
+      const kept = await record()
+      for (const { read } of found) await read()
+      expect(await record()).toBe(kept)
+
+      await found[0]?.lift()
+      for (const { isHeld } of [...found, startProcess()]) expect(await isHeld()).toBe(false)
+    },
+  )
 })
 
 test('an emergency approval has to name each freeze that Lockkeeper set by itself, and none that a person set', async () => {

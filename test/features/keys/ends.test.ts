@@ -19,6 +19,7 @@ import { startJobs } from '../../given/jobs.ts'
 import { newRequestFor } from '../../given/request.ts'
 import { secretsOf, signatures, signedBy } from '../../given/signatures.ts'
 import { expectDocument } from '../../messages/documents.ts'
+import { wholeList } from '../../whole-list.ts'
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000]
 const [first, second] = ['a-key-for-tests-of-32-characters', 'the-next-key-for-tests-32-chars-']
@@ -39,7 +40,6 @@ function startKeys() {
   const faults: { on: string; error?: unknown; after?: boolean }[] = []
   const slackSays: { is: 'sent' | 'refused'; error?: string }[] = []
   let made = 0
-  let unreadable = 0
 
   /** Counts a call, and fails as the test said, before or after it took effect. */
   async function called<Result>(operation: string, effect: () => Result): Promise<Result> {
@@ -52,7 +52,7 @@ function startKeys() {
     return result
   }
   const apiKeys = {
-    list: (): Promise<List<ApiKey>> => called('list', () => ({ items: [...listed], isWhole: unreadable === 0, unreadable })),
+    list: (): Promise<List<ApiKey>> => called('list', () => wholeList([...listed])),
     create: ({ name: text }: { name: string }) =>
       called('create', () => {
         made += 1
@@ -156,11 +156,6 @@ function startKeys() {
     ...{ app, startProcess, tend, create, extend, requestExtension, letPass, posts, calls, faults, slackSays, acts, clock, apiKeys },
     ids: () => listed.map(({ id }) => id).filter((id) => id !== own.id),
     put: (key: ApiKey) => void listed.push(key),
-    /** The account shows this key in a form that cannot be read. */
-    garble: (id: string) => {
-      unreadable += 1
-      listed = listed.filter((one) => one.id !== id)
-    },
     keyOf: (id: string) => listed.find((one) => one.id === id),
     ends: async () => [...(await readEnds(app)).ends.values()],
   }

@@ -88,5 +88,24 @@ export async function connect({ urlOf }: Pick<MachineWorld, 'urlOf'>, { sent = t
   return client
 }
 
+/** Sends one message of MCP as it is, with these headers beside the usual ones or in their place. */
+export async function post(
+  { urlOf }: Pick<MachineWorld, 'urlOf'>,
+  message: unknown,
+  { path = '/mcp', headers = {} }: { path?: string; headers?: Record<string, string> } = {},
+) {
+  const usual = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  }
+  const body = typeof message === 'string' ? message : JSON.stringify(message)
+  const answer = await fetch(`${urlOf()}${path}`, { method: 'POST', headers: { ...usual, ...headers }, body })
+  return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() }
+}
+
+/** The arguments of the tool for moves. */
+export const withoutChange = ({ change: _, ...move }: ReturnType<MachineWorld['move']>) => move
+
 /** What a tool returned, as text. */
 export const textOf = ({ content }: { content: unknown }) => (content as { text: string }[])[0]?.text ?? ''

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connect, type MachineWorld, startMachineWorld, token } from './machines-world.ts'
+import { connect, post, startMachineWorld, withoutChange } from './machines-world.ts'
 
 describe('an agent', () => {
   test('finds tools that say what they do, with what they return and whether they only read', async () => {
@@ -50,14 +50,12 @@ describe('an agent', () => {
   })
 
   test('can speak an older version, and learns which there are if it speaks one that is unknown', async () => {
-    const { urlOf } = await startMachineWorld()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const world = await startMachineWorld()
     async function send(method: string, params: object, version?: string) {
-      const more: Record<string, string> = version === undefined ? {} : { 'mcp-protocol-version': version, 'mcp-method': method }
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      const answer = await fetch(`${urlOf()}/mcp`, { method: 'POST', headers: { ...headers, ...more }, body })
-      const { result, error } = JSON.parse((await answer.text()).replace(/^event: message\ndata: /, ''))
-      return [answer.status, result?.protocolVersion ?? (result?.tools && 'tools') ?? error.message]
+      const headers: Record<string, string> = version === undefined ? {} : { 'mcp-protocol-version': version, 'mcp-method': method }
+      const { status, text } = await post(world, { jsonrpc: '2.0', id: 1, method, params }, { headers })
+      const { result, error } = JSON.parse(text.replace(/^event: message\ndata: /, ''))
+      return [status, result?.protocolVersion ?? (result?.tools && 'tools') ?? error.message]
     }
     const clientInfo = { name: 'x', version: '1' }
     const begin = (protocolVersion: string) => send('initialize', { protocolVersion, capabilities: {}, clientInfo })
@@ -77,5 +75,3 @@ describe('an agent', () => {
     expect(await send('tools/list', enveloped('2026-07-28'), '2026-07-28')).toEqual([200, 'tools'])
   })
 })
-
-const withoutChange = ({ change: _, ...move }: ReturnType<MachineWorld['move']>) => move
