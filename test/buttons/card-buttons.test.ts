@@ -5,47 +5,30 @@ import { StoreUnavailableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../src/messages/button-ids.ts'
-import { createCatalog } from '../../src/record/catalog.ts'
 import type { NewRequest, Store } from '../../src/record/store.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import type { Click, Submission } from '../../src/slack/interactions.ts'
 import { writeMetadata } from '../../src/slack/payloads.ts'
 import type { Mrkdwn } from '../../src/slack/text.ts'
-import { fakeApp } from '../fake-app.ts'
-import { judging } from '../given/access.ts'
-import { connectTestStore } from '../given/redis.ts'
-import { newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
+import { startJobs } from '../given/jobs.ts'
+import { newRequestFor, recordRequest } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
-import { takingMessages, wording } from '../given/slack.ts'
 
 const ben = { ...newRequestFor().origin, userId: 'U0BEN00001' }
 
 /** The buttons of cards over a real Redis, for a bot whose only kind of change is the move. Ben may approve everything. */
 function startButtons(broken: Partial<Store> = {}) {
-  const { redis, keys, store } = connectTestStore()
-  const catalog = createCatalog([moveChange({} as never)])
+  const jobs = startJobs([moveChange({} as never)], { rule: { changes: ['ip.move', 'dns.update'] } })
+  const { store, redis, keys, said: effects } = jobs
   const noted: AuditNote[] = []
-  const effects: string[] = []
-  const effect = (name: string) => async () => void effects.push(name)
-  const policy = { rules: [ruleFor({ changes: ['ip.move', 'dns.update'] })] }
-  const app = fakeApp(
-    {
-      store: { ...store, ...broken },
-      signatures,
-      catalog,
-      queues: { wake: effect('woken up') },
-      ...takingMessages((name) => effects.push(`shows ${name}`)),
-      redis,
-      keys,
-      metrics: { notGenuine: effect('reported as changed') as never },
-      lines: { write: () => true },
-      config: { ...wording, opsChannel: undefined, slack: { command: '/infra' } },
-      errors: { of: () => (error) => expect.fail(String(error)) },
-    },
-    judging(policy, {}, async (note) => void noted.push(note)),
-  )
-  const home = { show: async () => expect.fail('the Home tab was shown') }
-  const buttons = requestButtons(app, home.show)
+  const app = jobs.appWith({
+    store: { ...store, ...broken },
+    audit: { noteOnce: async (note) => void noted.push(note) },
+    queues: { wake: async () => void effects.push('wakes') },
+    lines: { write: () => true },
+    errors: { of: () => (error) => expect.fail(String(error)) },
+  })
+  const buttons = requestButtons(app, async () => expect.fail('the Home tab was shown'))
 
   const subjects: string[] = []
   const about = (subject: Mrkdwn) => void subjects.push(subject.text)
@@ -53,7 +36,7 @@ function startButtons(broken: Partial<Store> = {}) {
   function approve(request: Request): Promise<unknown> {
     const handler = buttons.clicks[cardButtons.approve]
     if (typeof handler !== 'function') throw new Error('Approve opens a form')
-    const answer = { elsewhere: effect('shown on the card'), about } as Partial<Click['answer']>
+    const answer = { elsewhere: () => void effects.push('shown on the card'), about } as Partial<Click['answer']>
     return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
   }
 
@@ -126,7 +109,7 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
 
     // Nothing of a record is shown that somebody may have changed.
     expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])
-    expect(effects).toEqual(['reported as changed'])
+    expect(effects).toEqual(['distrust record-changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'record-changed' }] }])
   })
 })

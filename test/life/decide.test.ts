@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Origin } from '../../src/domain/approval.ts'
+import type { Change } from '../../src/domain/change.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
-import { createCatalog } from '../../src/record/catalog.ts'
 import type { NewRequest } from '../../src/record/store.ts'
 import { fakeApp } from '../fake-app.ts'
-import { judging } from '../given/access.ts'
 import { decideWith } from '../given/decide-with.ts'
-import { connectTestStore } from '../given/redis.ts'
-import { minutes, newRequestFor, recordRequest, ruleFor } from '../given/request.ts'
+import { startJobs } from '../given/jobs.ts'
+import { minutes, newRequestFor, recordRequest } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
-import { takingMessages, wording } from '../given/slack.ts'
 import { type PlannedStep, takeSteps, untilTracking } from '../given/take-steps.ts'
 
 const ada: Origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
@@ -29,31 +27,16 @@ const approveBy = (approvals: number, ...people: Origin[]) => ({
 const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
 
-/**
- * Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. Records what was shown and woken up.
- */
+/** Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. */
 function startDecide(rule: Partial<PolicyRule> = {}) {
-  const { redis, keys, store } = connectTestStore()
-  const shown: string[] = []
-  const wakeUps: number[] = []
   const attempted: (string | undefined)[] = []
-  const catalog = createCatalog([moveChange({} as never), newKeyChange(fakeApp({}))])
-  const policy = { rules: [ruleFor({ changes: ['ip.move', 'key.create'], approve: approveBy(1, ben, chiara), ...rule })] }
+  const changes = [moveChange({} as never), newKeyChange(fakeApp({}))] as Change[]
+  const { appWith, store, redis, keys, find, said, woken } = startJobs(changes, { rule: { approve: approveBy(1, ben, chiara), ...rule } })
   const decide = decideWith(
-    fakeApp(
-      {
-        signatures,
-        store,
-        catalog,
-        ...takingMessages((name) => shown.push(name)),
-        config: wording,
-        redis,
-        keys,
-        errors: { of: () => (error) => expect.fail(String(error)) },
-        queues: { wake: async (_, delayMs = 0) => void wakeUps.push(delayMs) },
-      },
-      judging(policy, {}, async (note) => void attempted.push(note.attempted)),
-    ),
+    appWith({
+      audit: { noteOnce: async (note) => void attempted.push(note.attempted) },
+      errors: { of: () => (error) => expect.fail(String(error)) },
+    }),
   )
 
   /** Ada's request, after these steps. */
@@ -62,31 +45,28 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
     return takeSteps(store, id, ...steps)
   }
 
-  async function now({ id }: Request): Promise<Request> {
-    return (await store.find(id)) ?? expect.fail(`there is no request ${id}`)
-  }
+  const now = ({ id }: Request) => find(id)
 
   /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
-  const owed = () => shown.filter((name) => name !== 'card')
-  return { decide, store, record, now, letExpire, remove, owed, shown, wakeUps, attempted }
+  return { decide, store, record, now, letExpire, remove, said, woken, attempted }
 }
 
 describe('an approval', () => {
   test('of a key gives the requester the full time to create it', async () => {
-    const { decide, record, now, store, wakeUps } = startDecide()
+    const { decide, record, now, store, woken } = startDecide()
     const request = await record({ ...newKey, ttlMs: 60 * minutes })
 
     await decide.approve(request, ben)
 
     const left = (await now(request)).expiresAt - (await store.now())
     expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
-    expect(wakeUps).toEqual([30 * minutes])
+    expect(woken).toEqual([30 * minutes])
   })
 
   test('after the deadline, before a worker has expired the request, expires it', async () => {
-    const { decide, record, now, letExpire, owed, shown, wakeUps } = startDecide()
+    const { decide, record, now, letExpire, said, woken } = startDecide()
     const request = await record()
     await letExpire(request)
 
@@ -94,8 +74,7 @@ describe('an approval', () => {
 
     await expect(approve).rejects.toThrow(tooLate({ ...request, state: 'expired' }, ben.userId).message)
     expect((await now(request)).state).toBe('expired')
-    expect(owed()).toEqual(['ended'])
-    expect({ shown, wakeUps }).toEqual({ shown: ['card', 'ended'], wakeUps: [] })
+    expect([said, woken]).toEqual([['sends card', 'sends ended'], []])
   })
 
   test('of a request that is gone is refused', async () => {
@@ -109,7 +88,7 @@ describe('an approval', () => {
 
 describe('one of several approvals', () => {
   test('is counted together with an approval that another person gave since the record was read', async () => {
-    const { decide, record, now, wakeUps } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const { decide, record, now, woken } = startDecide({ approve: approveBy(2, ben, chiara) })
     const request = await record()
 
     const answers = await Promise.all([decide.approve(request, ben), decide.approve(request, chiara)])
@@ -118,7 +97,7 @@ describe('one of several approvals', () => {
     const approved = await now(request)
     expect(approved.state).toBe('approved')
     expect(approved.approvals.map(({ by }) => by).toSorted()).toEqual([ben.userId, chiara.userId])
-    expect(wakeUps).toEqual([0])
+    expect(woken).toEqual([0])
   })
 
   test('is counted once per person, also from a card that is older than the first click', async () => {
