@@ -56,7 +56,6 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
   } = options
   const calls: string[] = []
   const texts: string[] = []
-  const postedAt: number[] = []
   const found: object[] = []
   const log: string[] = []
   const fields: object[] = []
@@ -89,7 +88,6 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
           if (isPast(until)) return unsent
           calls.push(`post to ${channelId}${threadTs ? ' below the card' : ''}`)
           texts.push(text)
-          postedAt.push(performance.now())
           return next(channelId.startsWith('U') ? directPosts : posts)
         },
         async update(_, __, until) {
@@ -132,11 +130,12 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
     })
   }
 
-  /** Sends what is owed, however long it was to wait. */
-  async function sweep(): Promise<void> {
-    for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
-    await sweepOutbox(app, () => {})
-  }
+  return { app, calls, texts, found, log, fields, errors, reported, settle, sweep: () => sweepAll(app) }
+}
 
-  return { app, calls, texts, postedAt, found, log, fields, errors, reported, settle, sweep }
+/** Sends what is owed, however long it was to wait. */
+export async function sweepAll(app: App): Promise<void> {
+  const { redis, keys } = app
+  for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
+  await sweepOutbox(app, () => {})
 }

@@ -10,10 +10,9 @@ import { createDataLossMark } from '../../src/life/self-checks.ts'
 import { deliver } from '../../src/outbox/outbox.ts'
 import { createFreezes } from '../../src/record/freeze.ts'
 import type { Keys } from '../../src/redis/key-names.ts'
-import type { Posted } from '../../src/slack/web-api.ts'
 import { fakeApp } from '../fake-app.ts'
 import { auditSigning } from '../given/audit.ts'
-import { lost, outboxApp, sent } from '../given/outbox-app.ts'
+import { outboxApp } from '../given/outbox-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
 import { recordRequest } from '../given/request.ts'
 import { recordKeyring } from '../given/signatures.ts'
@@ -36,27 +35,20 @@ function underwayOn(list: () => Promise<ElasticIp[]>): UnderwayNow {
 /** The end of every notice. */
 const pointer = / More: <https:\/\/\S+#[a-z-]+\|[a-z-]+>\.$/
 
-/** A process that checks the data set, adds audit notes, and posts to the operators. Its first `failing` posts fail. */
-function startProcess(
-  { redis, keys }: { redis: Redis; keys: Keys },
-  { failing = 0, underway = [underwayOn(async () => [onWeb1])], keep = true } = {},
-) {
+/** A process that checks the data set, adds audit notes, and posts to the operators. */
+function startProcess({ redis, keys }: { redis: Redis; keys: Keys }, underway = [underwayOn(async () => [onWeb1])]) {
   const losses: string[] = []
-  const log: [level: string, text: string][] = []
-  const write = (level: string) => (_: object, text: string) => void log.push([level, text])
-  const failed = Array<Posted>(failing).fill(lost)
-  const { app, texts, settle, sweep } = outboxApp({ redis, keys }, { posts: [...failed, sent], write })
-  let keepsToFail = keep ? 0 : 1
+  const { app, texts, settle, sweep } = outboxApp({ redis, keys })
+  let isDying = false
   const newestHead = createNewestHead()
   const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, newestHead, ...auditSigning() })
   const freezes = createFreezes({ redis, keys, audit, store: app.store }, recordKeyring)
   const watched = fakeApp({
     ...app,
     ...{ audit, freezes },
-    // Without `keep`, the process dies before it sends the notice.
     catalog: {
       underwayNow() {
-        if (keepsToFail-- > 0) throw new Error('died')
+        if (isDying) throw new Error('died')
         return underway
       },
     },
@@ -70,11 +62,13 @@ function startProcess(
       await audit.settle()
     }
   }
-  /** Lets the next tries to report fail, as Redis does while it comes back. */
-  const failKeeping = (count: number) => {
-    keepsToFail = count
-  }
   const check = () => dataLossMark.check().finally(settle)
+  /** It has marked the data set, and sends no notice. */
+  async function dieAtCheck(): Promise<void> {
+    isDying = true
+    await expect(check()).rejects.toThrow('died')
+    isDying = false
+  }
   const posts = () => texts.map((text) => text.replace(pointer, ''))
   /** What everything is frozen because of, and each freeze in the audit, the oldest first. */
   const frozen = async () => {
@@ -82,7 +76,7 @@ function startProcess(
     const { record } = await freezes.read()
     return [record?.isOn ? record.because : undefined, entries.map(({ causes }) => causes?.[0]?.code).toReversed()]
   }
-  return { app, check, sweep, failKeeping, posts, losses, log, note, frozen, freezes }
+  return { app, check, dieAtCheck, sweep, posts, losses, note, frozen, freezes }
 }
 
 const audited = (keys: Keys) => [keys.audit, keys.auditHead, keys.dataLossMark]
@@ -94,10 +88,7 @@ const acts: Record<string, (world: ReturnType<typeof startTwo>, count: number) =
   async 'all check twice'({ one, other }) {
     for (const { check } of [one, other, one, other]) await check()
   },
-  async 'one dies at its check'({ one }) {
-    one.failKeeping(1)
-    await expect(one.check()).rejects.toThrow('died')
-  },
+  'one dies at its check': ({ one }) => one.dieAtCheck(),
   'one sweeps': ({ one }) => one.sweep(),
   'one notes': ({ one }, count) => one.note(count),
   'other notes': ({ other }, count) => other.note(count),
@@ -239,7 +230,7 @@ test.each(Object.entries(stories))('%s', async (_, [story, { told, losses, froze
 describe('a new data set', () => {
   test('is told by another process if the one that marked it died before it posted', async () => {
     const shared = connectTestRedis()
-    await expect(startProcess(shared, { keep: false }).check()).rejects.toThrow('died')
+    await startProcess(shared).dieAtCheck()
     const next = startProcess(shared)
 
     await next.check()
@@ -250,7 +241,7 @@ describe('a new data set', () => {
 
   test('is told without what is under way if the process died while it read the account', async () => {
     const shared = connectTestRedis()
-    void startProcess(shared, { underway: [underwayOn(() => new Promise(() => {}))] }).check()
+    void startProcess(shared, [underwayOn(() => new Promise(() => {}))]).check()
     const next = startProcess(shared)
 
     await expect.poll(() => shared.redis.zcard(shared.keys.outbox)).toBe(1)
@@ -272,7 +263,7 @@ describe('a new data set', () => {
     ['without changes under way if no kind lists them', [], ''],
     ['even if the account API does not answer', [underwayOn(() => Promise.reject(new Error('no answer')))], unread],
   ])('is told %s', async (_, underway, words) => {
-    const { check, posts } = startProcess(connectTestRedis(), { underway })
+    const { check, posts } = startProcess(connectTestRedis(), underway)
 
     await check()
 

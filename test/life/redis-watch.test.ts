@@ -1,12 +1,11 @@
-import { Redis } from 'ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Redis } from 'ioredis'
+import { describe, expect, test } from 'vitest'
 import { createRedisWatch } from '../../src/life/self-checks.ts'
 import { findRedisFaults, probeWrites, type RedisFault, readInfos, refusalFault } from '../../src/redis/connections.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { fakeApp } from '../fake-app.ts'
 import { outboxApp } from '../given/outbox-app.ts'
-import { connectTestRedis } from '../given/redis.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
+import { connectTestRedis, startOwnRedis } from '../given/redis.ts'
 
 const evicts: RedisFault = {
   code: 'evicts',
@@ -44,12 +43,7 @@ const ends = ':white_check_mark: *Redis keeps requests safe again.*'
 
 describe('the operators', () => {
   test('are notified when the eviction policy of a real Redis changes, and when it is mended', async () => {
-    const server = await startRedis({ appendonly: true })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { redis } = await startOwnRedis({ appendonly: true })
     const one = startProcess({ redis, keys: createKeys('watched') }, async () => findRedisFaults(await readInfos(redis)))
 
     await one.check()
@@ -122,12 +116,7 @@ describe('a Redis that refuses writes', () => {
     ':rotating_light: *Redis stores nothing, so nothing can be requested, approved or tracked.* Redis refuses writes, because its memory is full (OOM). Raise maxmemory, or remove data that other programs store there.'
 
   async function startFullRedis() {
-    const server = await startRedis({ appendonly: true })
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { redis } = await startOwnRedis({ appendonly: true })
     const keys = createKeys('watched')
     const find = async () => {
       const refusal = await probeWrites(redis, keys)

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { hashOf } from '../../src/audit/chain.ts'
 import { AccountLimitError, ApiError, StoreUnavailableError } from '../../src/domain/errors.ts'
@@ -16,6 +16,7 @@ import { holdsIfApproved } from '../../src/rights/times.ts'
 import type { Fake } from '../fake-app.ts'
 import type { People } from '../given/access.ts'
 import { startJobs } from '../given/jobs.ts'
+import { jump } from '../given/jump.ts'
 import { terms } from '../given/people.ts'
 import { minutes, moveFacts, newRequestFor } from '../given/request.ts'
 import { signatures, signedBy } from '../given/signatures.ts'
@@ -278,13 +279,6 @@ test.each([...Object.entries(cases), ...emergencies])('a move %s', async (_, { s
   await since?.(moves, request)
   expect(await moves.run(request, app?.(moves))).toEqual(is)
 })
-
-/** Lets the clock of this process jump, as if it had been suspended. */
-function jump(ms: number): void {
-  const now = performance.now.bind(performance)
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
-  onTestFinished(() => clock.mockRestore())
-}
 
 describe('a write', () => {
   test('is claimed within 20 s of the read of the account, or the move is due again at once', async () => {

@@ -1,9 +1,10 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
 import { deliver, show, sweepOutbox } from '../../src/outbox/outbox.ts'
 import { reportNames } from '../../src/record/steps.ts'
 import { encodeFields } from '../../src/record/store.ts'
 import type { Posted, SearchResult } from '../../src/slack/web-api.ts'
+import { jump } from '../given/jump.ts'
 import { lost, outboxApp, sent } from '../given/outbox-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
 import { minutes, moveFacts, requestFor } from '../given/request.ts'
@@ -49,12 +50,7 @@ async function deliverOne(name: string, { request: more, message, isTooLate, ...
   return { ...seen, app, redis, keys, request, delivered, left, dueInMs, isOutdatedOwed }
 }
 
-/** Lets the clock of this process jump, as if it had been suspended. */
-function expireLeases(): void {
-  const now = performance.now.bind(performance)
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
-  onTestFinished(() => clock.mockRestore())
-}
+const expireLeases = () => jump(60_000)
 
 /** What Slack receives, and what becomes of the message. */
 interface Outcome {

@@ -1,12 +1,10 @@
-import { Redis } from 'ioredis'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createStore } from '../../src/record/store.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
 import { trusting } from '../given/audit.ts'
-import { noAudit } from '../given/redis.ts'
+import { noAudit, startOwnRedis } from '../given/redis.ts'
 import { newRequestFor, recordRequest } from '../given/request.ts'
 import { withRequest } from '../given/with-request.ts'
-import { startRedis } from '../sandbox/redis/start-redis.ts'
 
 const notPosted = { code: 'not-posted', error: 'is_archived' }
 
@@ -41,12 +39,7 @@ describe('a new request', () => {
   })
 
   test('is not recorded while Redis is full, even when the requester has earlier requests to count', async () => {
-    const server = await startRedis()
-    const redis = new Redis(server.url)
-    onTestFinished(async () => {
-      redis.disconnect()
-      await server.stop()
-    })
+    const { redis } = await startOwnRedis()
     const store = createStore({ redis, keys: createKeys('full'), audit: noAudit, signatures: trusting })
     const earlier = await recordRequest(store)
     await store.take(earlier, 'reject')

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AlertList } from '../../../src/features/alerts/alert-list.ts'
 import { deliver } from '../../../src/outbox/outbox.ts'
+import { jump } from '../../given/jump.ts'
 import { outboxApp } from '../../given/outbox-app.ts'
 import { connectTestRedis } from '../../given/redis.ts'
 
@@ -12,9 +13,7 @@ test('an update that is too late does not show which alerts had resolved before 
   await redis.hset(keys.message('update'), 'facts', JSON.stringify({ updates: 'list' }))
   const { app, calls } = outboxApp(shared)
   const alerts = () => {
-    const now = performance.now.bind(performance)
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
-    onTestFinished(() => clock.mockRestore())
+    jump(60_000)
     return [{ channelId: list.channelId }]
   }
   // This is read after what has resolved.

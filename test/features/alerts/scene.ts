@@ -3,20 +3,19 @@ import type { Server } from '../../../src/account/objects.ts'
 import type { Change } from '../../../src/domain/change.ts'
 import { UserError } from '../../../src/domain/errors.ts'
 import type { AlertRoute } from '../../../src/domain/policy.ts'
-import { isOpen, openStates, type Request } from '../../../src/domain/request.ts'
 import { takeDelivery } from '../../../src/features/alerts/alerts.ts'
 import { type Alert, readPayload } from '../../../src/features/alerts/payload.ts'
 import { senders } from '../../../src/features/index.ts'
 import { requestIdFor } from '../../../src/life/submit.ts'
 import type { Submit } from '../../../src/messages/submit-words.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
-import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { Refusal } from '../../../src/slack/errors.ts'
 import { mrkdwn } from '../../../src/slack/text.ts'
 import type { Identity, Message, Posted, Where } from '../../../src/slack/web-api.ts'
 import { fakeApp } from '../../fake-app.ts'
-import { connectTestRedis } from '../../given/redis.ts'
-import { ruleFor } from '../../given/request.ts'
+import { sweepAll } from '../../given/outbox-app.ts'
+import { connectTestStore } from '../../given/redis.ts'
+import { newRequestFor, ruleFor } from '../../given/request.ts'
 import { alert, delivery, type WireAlert } from '../../journeys/alerts-world.ts'
 import { wholeList } from '../../whole-list.ts'
 
@@ -63,26 +62,12 @@ interface SceneOptions {
   takeMs?: number
 }
 
-const recordScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
-if redis.call('EXISTS', KEYS[3]) == 0 then return 'gone' end
-local holder = redis.call('GET', KEYS[2])
-local state = holder and redis.call('HGET', ARGV[3] .. holder, 'state')
-for i = 4, #ARGV do
-  if state == '"' .. ARGV[i] .. '"' then return 'busy' end
-end
-redis.call('HSET', KEYS[1], 'state', '"waiting"', 'serverId', ARGV[2])
-redis.call('SET', KEYS[2], ARGV[1])
-return 'created'`
-
-/** The handling of alerts over a real Redis, with records of requests that have nothing but their states. */
+/** The handling of alerts over a real Redis. Instead of a check and a rule there are hooks, and no request message is shown. */
 export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
-  const { redis, keys } = connectTestRedis()
+  const { redis, keys, store } = connectTestStore()
   const submitted: Parameters<Submit>[0][] = []
   const posts: (Where & { text: string })[] = []
   const updates: string[] = []
-  const operators: string[] = []
-  const errors: unknown[] = []
   const counted = new Map<string, number>()
   const count = (name: string, by: number) => void counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
@@ -96,32 +81,16 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     update?: () => { is: 'unknown'; problem: string }
   } = {}
 
-  async function findMany(ids: string[]): Promise<Request[]> {
-    const found = await Promise.all(ids.map(async (id) => ({ id, hash: await redis.hgetall(keys.record(id)) })))
-    return found.filter(({ hash }) => hash.state).map(recordIn) as never
-  }
-
-  /** In one script, as the store does it. */
-  async function record(request: Parameters<Submit>[0], requestId: string, serverId: string): Promise<void> {
-    const names = [keys.record(requestId), keys.resource(serverId), request.whileExists ?? '']
-    const outcome = await redis.eval(recordScript, names.length, ...names, requestId, serverId, keys.recordPrefix, ...openStates)
+  async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
+    await hooks.beforeRecord?.(request)
+    const { origin, input, deliveryKey, whileExists } = request
+    const [requestId, resource] = [requestIdFor(deliveryKey), change.resource(input)]
+    const { outcome } = await store.create(newRequestFor({ id: requestId, kind: change.kind, input, origin, resource }), { whileExists })
     if (outcome === 'gone') throw new Refusal('not-needed', mrkdwn`It resolved.`)
     if (outcome === 'busy') throw new Refusal('locked', mrkdwn`Another request is open.`)
     if (outcome === 'created') submitted.push(request)
-  }
-
-  async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
-    await hooks.beforeRecord?.(request)
-    const requestId = requestIdFor(request.deliveryKey)
-    const { serverId } = request.input as { serverId: string }
-    await record(request, requestId, serverId)
     await hooks.afterRecord?.(request)
-    return {
-      is: 'posted',
-      requestId,
-      title: mrkdwn`Evacuate`,
-      channelId: request.origin.channelId,
-    }
+    return { is: 'posted', requestId, title: mrkdwn`Evacuate`, channelId: origin.channelId }
   }
 
   async function list() {
@@ -172,20 +141,14 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     assignments: { find: async () => [] },
     signatures: { verifyRecord: () => 'genuine' },
     store: {
-      findMany,
+      ...store,
       async find(id) {
         await hooks.beforeResolve?.()
-        return (await findMany([id]))[0]
+        return store.find(id)
       },
-      async take({ id, state }) {
-        resolvedRequests.push(id)
-        if (state === 'waiting') await redis.hset(keys.record(id), 'state', '"withdrawn"')
-        // Its message cannot be shown, because there is nothing else in its record.
-        return { outcome: 'won', state: undefined }
-      },
-      async othersFor({ resource }) {
-        const found = await findMany([(await redis.get(keys.resource(resource))) ?? ''])
-        return found.filter(({ state }) => isOpen(state))
+      async take(request, ...step) {
+        if (step[0] !== 'warn') resolvedRequests.push(request.id)
+        return store.take(request, ...step)
       },
     },
     slack: {
@@ -195,10 +158,10 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     metrics: { alert: count, error: () => {} },
     lines: createRepeatedLines({
       info: () => {},
-      warn: ({ error }) => void errors.push(error),
-      error: (_, text) => void operators.push(text),
+      warn: () => {},
+      error: () => {},
     }),
-    errors: { of: (place) => (error) => void (place === 'alerts' && errors.push(error)) },
+    errors: { of: () => () => {} },
     senders,
     submit: submit as Submit,
   })
@@ -206,12 +169,6 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   /** Creates one process of several. */
   function replica() {
     return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(app, read(alerts), signal, takeMs)
-  }
-
-  /** Sends what is owed, however long it was to wait. */
-  async function sweep(): Promise<void> {
-    for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
-    await sweepOutbox(app, () => {})
   }
 
   /** Sets the state of the request that was submitted as number `index`. */
@@ -225,26 +182,18 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   return {
     replica,
     take: replica(),
-    sweep,
+    sweep: () => sweepAll(app),
     pass,
     submitted,
     posts,
     updates,
-    operators,
     counts,
     hooks,
     resolvedRequests,
     setState,
-    errors,
     redis,
     keys,
   }
-}
-
-/** What the handling of alerts reads of a record. */
-function recordIn({ id, hash }: { id: string; hash: Record<string, string> }) {
-  const { state = '', serverId, requester = 'alerts' } = hash
-  return { id, state: JSON.parse(state), kind: 'ip.evacuate', origin: { userId: requester }, resource: serverId }
 }
 
 const defaultServers = [server('standby'), ...Array.from({ length: 9 }, (_, index) => server(`web-${index + 1}`))]

@@ -307,7 +307,7 @@ describe('two alerts about one server', () => {
     const scene = arrange()
     await scene.take([first])
     const [requestId = ''] = await scene.redis.keys(scene.keys.record('*'))
-    await scene.redis.hset(requestId, 'requester', 'machine:ci')
+    await scene.redis.hset(requestId, 'origin', JSON.stringify({ channelId: 'C0OPS00001', userId: 'machine:ci', command: '/infra' }))
 
     expect(await scene.take([other])).toBe('accepted')
     expect(await scene.take([other])).toBe('accepted')

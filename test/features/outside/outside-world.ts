@@ -6,10 +6,9 @@ import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { ownChanges } from '../../../src/features/index.ts'
 import type { ComparedList } from '../../../src/features/outside/differences.ts'
 import { compareAccount, readOutside } from '../../../src/features/outside/record.ts'
-import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { createStore } from '../../../src/record/store.ts'
 import { auditSigning, trusting } from '../../given/audit.ts'
-import { outboxApp } from '../../given/outbox-app.ts'
+import { outboxApp, sweepAll } from '../../given/outbox-app.ts'
 import { connectTestRedis } from '../../given/redis.ts'
 
 export const minute = 60_000
@@ -71,11 +70,7 @@ export function accountWithOthers() {
       ownLastSlice: 'aaaaa',
     }
     const app = new Proxy(base, { get: (target, name) => (name in given ? given[name as string] : Reflect.get(target, name)) }) as App
-    /** Sends what is owed, however long it was to wait. */
-    async function sweep(): Promise<void> {
-      for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
-      await sweepOutbox(app, () => {})
-    }
+    const sweep = () => sweepAll(app)
     const comparing = { tried: new Map(), ownChanges }
     return { app, texts, calls, sweep, store, outside: () => readOutside(app), turn: () => compareAccount(app, comparing) }
   }
