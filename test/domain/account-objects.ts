@@ -1,4 +1,4 @@
-import type { ElasticIp, Server } from '../../src/account/objects.ts'
+import type { ElasticIp, Server, VirtualMachine } from '../../src/account/objects.ts'
 
 /** Objects of an account with ids as the vendor writes them. Each kind of object shows another id and another name for the same site. */
 export const ids = {
@@ -53,4 +53,22 @@ export function serverFor(more: Partial<Server> = {}): Server {
 /** `web-1`, the server that the Elastic IP is on. */
 export function assignedServerFor(more: Partial<Server> = {}): Server {
   return serverFor({ id: ids.web1, hostname: 'web-1', primaryIpv4: '198.51.100.21', ...more })
+}
+
+/** `preview-1` in Ashburn, project Storefront. */
+export function virtualMachineFor(more: Partial<VirtualMachine> = {}): VirtualMachine {
+  return {
+    id: 'vm_7265Xp57xmWdK',
+    name: 'preview-1',
+    status: 'Running',
+    createdAt: undefined,
+    primaryIpv4: '192.0.2.110',
+    site: 'ASH',
+    operatingSystem: undefined,
+    plan: undefined,
+    specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, gpu: undefined },
+    project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
+    pendingRestart: false,
+    ...more,
+  }
 }

@@ -8,6 +8,7 @@ import { listElasticIps } from '../../src/features/ip-list.ts'
 import { listServers } from '../../src/features/servers.ts'
 import { listVirtualMachines } from '../../src/features/vm-list.ts'
 import type { OwnAbility } from '../../src/kit/ability.ts'
+import { elasticIpFor, serverFor, virtualMachineFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 import { requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from '../messages/documents.ts'
@@ -20,15 +21,7 @@ const place = {
   site: { id: 'loc_ash', name: 'Ashburn 74', slug: 'ASH' },
 }
 
-const web1: Server = {
-  id: 'sv_1WFgWmkF9Mzju',
-  hostname: 'web-1',
-  label: undefined,
-  primaryIpv4: '192.0.2.11',
-  status: 'on',
-  locked: false,
-  ...place,
-}
+const web1 = serverFor({ id: 'sv_1WFgWmkF9Mzju', hostname: 'web-1', primaryIpv4: '192.0.2.11', ...place })
 const web10: Server = {
   ...web1,
   id: 'sv_2vGfTqoYmjY5u',
@@ -47,14 +40,8 @@ const nameless: Server = {
   site: undefined,
 }
 
-const elasticIp = (address: string, more: Partial<ElasticIp> = {}): ElasticIp => ({
-  id: `eip_${address}`,
-  address,
-  status: 'active',
-  server: { id: web1.id, hostname: 'web-1' },
-  ...place,
-  ...more,
-})
+const elasticIp = (address: string, more: Partial<ElasticIp> = {}) =>
+  elasticIpFor({ id: `eip_${address}`, address, server: { id: web1.id, hostname: 'web-1' }, ...place, ...more })
 const some = [elasticIp('203.0.113.11', { status: 'moving' }), elasticIp('203.0.113.2'), elasticIp('203.0.113.3', { server: undefined })]
 const twelve = Array.from({ length: 12 }, (_, index) => elasticIp(`203.0.113.${index + 1}`))
 const pending = elasticIp('203.0.113.12', { status: 'pending', server: undefined, site: undefined })
@@ -62,19 +49,14 @@ const bgp = elasticIp('203.0.113.13', { id: 'ueip_v9BVDaGvdRm1W', server: undefi
 
 const moveOf203 = requestFor({ id: '1a2b'.repeat(8), input: { elasticIpId: 'eip_203.0.113.2', serverId: web10.id }, facts: {} })
 
-const cache: VirtualMachine = {
-  id: 'vm_7265Xp57xmWdK',
+const cache = virtualMachineFor({
   name: 'cache-1',
-  status: 'Running',
   createdAt: '2026-11-20T12:00:00Z',
   primaryIpv4: '192.0.2.114',
   site: 'FRA',
   operatingSystem: { name: 'Ubuntu', slug: 'ubuntu_24_04_x64_lts', version: '24.04' },
   plan: { id: 'plan_1', name: 'vm.small', slug: 'vm-small' },
-  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, gpu: undefined },
-  project: place.project,
-  pendingRestart: false,
-}
+})
 const restarting: VirtualMachine = { ...cache, id: 'vm_8265Xp57xmWdK', name: 'cache-10', status: 'Stopped', pendingRestart: true }
 const unknown: VirtualMachine = {
   ...cache,

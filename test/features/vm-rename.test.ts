@@ -5,22 +5,11 @@ import type { Finding, Moment } from '../../src/domain/change.ts'
 import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
 import { phraseText } from '../../src/domain/text.ts'
 import { observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
+import { virtualMachineFor } from '../domain/account-objects.ts'
 import { fakeApp } from '../fake-app.ts'
 import { wholeList } from '../whole-list.ts'
 
-const machine: VirtualMachine = {
-  id: 'vm_1zHfNurvp25kg',
-  name: 'web-1',
-  status: 'Running',
-  createdAt: undefined,
-  primaryIpv4: '192.0.2.110',
-  site: 'ASH',
-  operatingSystem: undefined,
-  plan: undefined,
-  specs: { vcpuCount: 2, ram: '4 GB', storage: undefined, gpu: undefined },
-  project: { id: 'proj_1oNqx62cx6bn0', name: 'Storefront', slug: 'storefront' },
-  pendingRestart: false,
-}
+const machine = virtualMachineFor({ id: 'vm_1zHfNurvp25kg', name: 'web-1' })
 const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
 const { describe: describeRename, differences, explain } = renameChange(fakeApp({}))
 const inWords = (finding: Finding) => explain(finding)?.why

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { readPayload, reasonOf, sourceOf } from '../../../src/features/alerts/payload.ts'
+import { type Alert, readPayload, reasonOf, sourceOf } from '../../../src/features/alerts/payload.ts'
 import { alertWords } from '../../../src/messages/request-words.ts'
 import type { WireAlert } from '../../journeys/alerts-world.ts'
+import { expectDocument } from '../../messages/documents.ts'
 import { arrange, down, route, server } from './scene.ts'
 
 const folder = new URL('./payloads/', import.meta.url)
@@ -13,33 +14,19 @@ function read(file: string) {
   return reading
 }
 
-test('every alert that Alertmanager and Grafana send is read, with what fires and what resolved, whichever version sent it', () => {
+test('every alert that Alertmanager and Grafana send is read as in recorded-payloads.md, whichever version sent it', async () => {
   const files = ['alertmanager', 'grafana', 'published'].flatMap((sender) =>
     readdirSync(new URL(sender, folder)).map((name) => `${sender}/${name}`),
   )
-
-  const all = files.map((file) => ({ file, ...read(file) }))
-
-  expect(all.map(({ unreadable, truncated }) => unreadable + truncated)).toEqual(files.map(() => 0))
-  expect(
-    all.map(
-      ({ file, alerts }) =>
-        `${file}: ${alerts.map(({ isFiring, labels }) => `${isFiring ? '+' : '-'}${labels.get('alertname')} ${labels.get('instance')}`)}`,
-    ),
-  ).toMatchInlineSnapshot(`
-    [
-      "alertmanager/firing-and-resolved.json: +NodeDown web-1:9100,-NodeDown web-2:9100,+NodeDown web-3:9100",
-      "alertmanager/firing.json: +NodeDown web-1:9100",
-      "alertmanager/resolved.json: -NodeDown web-1:9100,-NodeDown web-3:9100",
-      "grafana/firing.json: +NodeDown web-1:9100",
-      "grafana/resolved.json: -NodeDown web-1:9100,-NodeDown web-3:9100",
-      "grafana/test-button.json: +TestAlert Grafana",
-      "published/error.json: +DatasourceError undefined,+DatasourceError undefined,+DatasourceError undefined",
-      "published/image.json: +NodeDown undefined",
-      "published/no-data.json: +DatasourceNoData undefined",
-      "published/resolved.json: -NodeDown 10.108.0.2:9100",
-    ]
-  `)
+  const situations = files.map((file): [string, string] => {
+    const { unreadable, truncated, alerts } = read(file)
+    expect([file, unreadable, truncated]).toEqual([file, 0, 0])
+    const named = ({ isFiring, labels }: Alert) =>
+      `${isFiring ? 'fires' : 'resolved'}: ${labels.get('alertname')} ${labels.get('instance') ?? '(no instance)'}`
+    const words = (alert: Alert) => `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert, 'web-1')}`
+    return [file, alerts.flatMap((alert) => [named(alert), `  ${words(alert)}`]).join('\n')]
+  })
+  await expectDocument('recorded-payloads.md', 'What recorded payloads say: what fires or resolved, and what people read of it', situations)
 })
 
 /** Returns the alerts of a file as they were sent. */
@@ -114,20 +101,4 @@ test('an alert keeps its key from its first delivery to its end', () => {
     const keys = ['firing', 'resolved'].map((name) => read(`${sender}/${name}.json`).alerts[0]?.key)
     expect(new Set(keys).size).toBe(1)
   }
-})
-
-test('people read the name, the link and the summary of an alert, whoever sent it', () => {
-  const shown = ['alertmanager/firing.json', 'grafana/firing.json', 'grafana/test-button.json'].map((file) => {
-    const [alert] = read(file).alerts
-    if (!alert) throw new Error(`${file} has no alert`)
-    return `${alertWords(sourceOf(alert)).text}: ${reasonOf(alert, 'web-1')}`
-  })
-
-  expect(shown).toMatchInlineSnapshot(`
-    [
-      "Alert NodeDown, <http://prometheus.nimbus.example:9090/graph?g0.expr=up%7Bjob%3D%22node%22%7D+%3D%3D+0&amp;g0.tab=1|open it> (\`prometheus.nimbus.example:9090\`): web-1 has been down for 2 minutes",
-      "Alert NodeDown, <https://grafana.nimbus.example/alerting/grafana/dfe3kq1x0n4zkc/view?orgId=1|open it> (\`grafana.nimbus.example\`): web-1 has been down for 2 minutes",
-      "Alert TestAlert: Notification test",
-    ]
-  `)
 })

@@ -9,21 +9,16 @@ import {
   type EvacuationReads,
   evacuationDifferences,
 } from '../../../src/features/moves/evacuation.ts'
+import { elasticIpFor, serverFor } from '../../domain/account-objects.ts'
 import { requestedAt } from '../../given/request.ts'
 import { seenOnWeb1 } from '../../given/seen.ts'
 import { expectDocument } from '../../messages/documents.ts'
 
-const place = { project: { id: 'proj_1', name: 'Storefront' }, site: { id: undefined, name: undefined, slug: 'ASH' } }
 const hour = 3_600_000
 
-function ip(index: number, more: Partial<ElasticIp> = {}): ElasticIp {
-  const server = { id: 'sv_1', hostname: 'web-1' }
-  return { id: `eip_${index}`, address: `203.0.113.${index}`, status: 'active', server, ...place, ...more }
-}
-
-function server(id: string, hostname: string, more: Partial<Server> = {}): Server {
-  return { id, hostname, label: undefined, primaryIpv4: '198.51.100.1', status: 'on', locked: false, ...place, ...more }
-}
+const ip = (index: number, more: Partial<ElasticIp> = {}) =>
+  elasticIpFor({ id: `eip_${index}`, address: `203.0.113.${index}`, server: { id: 'sv_1', hostname: 'web-1' }, ...more })
+const server = (id: string, hostname: string, more: Partial<Server> = {}) => serverFor({ id, hostname, ...more })
 
 const bgp = (index: number, more: Partial<ElasticIp> = {}) => ip(index, { id: `ueip_${index}`, server: undefined, ...more })
 const frankfurt = { id: undefined, name: undefined, slug: 'FRA' }

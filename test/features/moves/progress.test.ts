@@ -33,7 +33,7 @@ const young = at('accepted', 1_000)
 const old = at('accepted', unsettledMs)
 
 describe('what a read of the Elastic IP means', () => {
-  // Each row has the status, the shown server, and the observation of an accepted write: right after it, and 15 minutes after it.
+  /** The status, the shown server, and the observation of an accepted write: right after it, and 15 minutes after it. */
   test.each([
     ['moving', 'from', 'underway', 'underway'],
     ['moving', 'target', 'underway', 'underway'],
@@ -53,25 +53,18 @@ describe('what a read of the Elastic IP means', () => {
     ['error', 'target', 'failed', 'failed'],
     ['releasing', 'from', 'failed', 'failed'],
   ] as const)('%s on %s', (status, place, early, late) => {
-    expect(observeMove(move, seen(status, place), young).is).toBe(early)
-    expect(observeMove(move, seen(status, place), old).is).toBe(late)
-  })
-
-  test('a missing Elastic IP means failed', () => {
+    expect([young, old].map((moment) => observeMove(move, seen(status, place), moment).is)).toEqual([early, late])
     expect(observeMove(move, 'gone', young).is).toBe('failed')
   })
 
-  test('an address on its old server after a write without an answer means not started', () => {
-    expect(observeMove(move, seen('active', 'from'), at('sent', unsettledMs)).is).toBe('not-started')
-  })
-
-  test('an address on its old server proves nothing for 15 minutes if the answer to the write was lost, as it may still take effect', () => {
-    expect(observeMove(move, seen('active', 'from'), at('sent', unsettledMs - 1)).is).toBe('unclear')
-  })
-
-  test('an address on its old server after an accepted write proves nothing for a minute, because reads may be behind', () => {
-    expect(observeMove(move, seen('active', 'from'), at('accepted', graceMs - 1)).is).toBe('unclear')
-    expect(observeMove(move, seen('active', 'from'), at('accepted', graceMs)).is).toBe('reverted')
+  /** A write whose answer was lost may still take effect for 15 minutes, and reads may be behind an accepted one for a minute. */
+  test.each([
+    ['sent', unsettledMs - 1, 'unclear'],
+    ['sent', unsettledMs, 'not-started'],
+    ['accepted', graceMs - 1, 'unclear'],
+    ['accepted', graceMs, 'reverted'],
+  ] as const)('an address on its old server after a write that was %s %i ms ago is %s', (phase, ms, is) => {
+    expect(observeMove(move, seen('active', 'from'), at(phase, ms)).is).toBe(is)
   })
 
   test('while the old server is unknown, another server does not mean superseded', () => {
