@@ -6,6 +6,7 @@ import { describe, expect, it, test } from 'vitest'
 import { parse } from 'yaml'
 import { variableNames } from '../src/config/config.ts'
 import { secretVariables } from '../src/config/variables.ts'
+import { pagePath } from '../src/features/passkeys/links.ts'
 import { startHealth } from '../src/ops/health.ts'
 import { endpoint } from '../src/slack/http-receiver.ts'
 
@@ -76,20 +77,23 @@ describe('deploy/compose/caddy.yml', () => {
     expect(volumes).toHaveProperty('caddy')
   })
 
-  it('passes on the one path of the bot, and uses the port of docker-compose.yml without another address', () => {
+  it('passes on the two paths of the bot, and uses the port of docker-compose.yml without another address', () => {
     const text = read('deploy/compose/Caddyfile')
 
-    expect(text.match(/^\s*path .*$/gm)?.map((line) => line.trim())).toEqual([`path ${endpoint}`])
+    expect([...text.matchAll(/^\s*(?:@\w+ )?path (.*)$/gm)].map(([, path]) => path)).toEqual([endpoint, pagePath])
     expect(text).toContain(`{$LOCKKEEPER_UPSTREAM:bot:${bot.environment.PORT}}`)
   })
 })
 
-test('deploy/compose/machines.yml opens the ports of machines and alerts for the proxy, at the addresses of its file', () => {
-  const { bot, proxy } = parse(read('deploy/compose/machines.yml')).services
+test('deploy/compose/machines.yml lets the proxy reach the ports of machines and alerts, but opens neither by itself', () => {
+  const lines = read('deploy/compose/machines.yml')
+  const { bot, proxy } = parse(lines).services
   const text = read('deploy/compose/machines.Caddyfile')
 
-  expect(text).toContain(`{$LOCKKEEPER_MACHINES_UPSTREAM:bot:${bot.environment.MACHINES_PORT}}`)
-  expect(text).toContain(`{$LOCKKEEPER_ALERTS_UPSTREAM:bot:${bot.environment.ALERTS_PORT}}`)
+  // A port without its token stops the start, and few need both.
+  expect(bot.environment).toEqual({ MACHINES_HOST: '0.0.0.0', ALERTS_HOST: '0.0.0.0' })
+  expect(text).toContain(`{$LOCKKEEPER_MACHINES_UPSTREAM:bot:${/MACHINES_PORT=(\d+)/.exec(lines)?.[1]}}`)
+  expect(text).toContain(`{$LOCKKEEPER_ALERTS_UPSTREAM:bot:${/ALERTS_PORT=(\d+)/.exec(lines)?.[1]}}`)
   expect(proxy.volumes).toEqual(['./deploy/compose/machines.Caddyfile:/etc/caddy/machines.Caddyfile:ro'])
   expect(proxy).not.toHaveProperty('ports')
 })

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 import { variableNames } from '../../src/config/config.ts'
+import { pagePath } from '../../src/features/passkeys/links.ts'
 import { endpoint } from '../../src/slack/http-receiver.ts'
 import { startWorld } from '../journeys/world.ts'
 import {
@@ -28,6 +29,16 @@ const rendered = await renderAll()
 const everything = rendered.everythingHttp
 const web = named(everything, 'Deployment', 'lockkeeper-web')
 const worker = named(everything, 'Deployment', 'lockkeeper-worker')
+/** Returns the objects of a file that a person may add to the example. */
+const ofExample = (file: string): ApiObject[] =>
+  parseAllDocuments(readFileSync(join(root, folders.example, file), 'utf8')).map((document) => document.toJS())
+/** Returns the paths of its Ingress, each with the Service and the ports to which it leads. */
+const pathsTo = (file: string) =>
+  ofKind(ofExample(file), 'Ingress')[0].spec.rules[0].http.paths.map(({ path, backend: { service } }: ApiObject) => [
+    path,
+    service.name,
+    [service.port.name],
+  ])
 /** What every person has to set. */
 const own = { INFRA_API_URL: 'https://api.example.com/v1', APPROVERS: 'S0ONCALL01' }
 
@@ -115,6 +126,8 @@ describe('the ports and paths', () => {
     expect(openedBy(everything, 'lockkeeper-ops')).toEqual(operations)
     expect(targetsOf(everything, 'lockkeeper-alerts')).toEqual(taken)
     expect(openedBy(everything, 'lockkeeper-alerts')).toEqual(taken)
+    // Otherwise only the namespace "monitoring" may send alerts.
+    expect(openedBy([...everything, ...ofExample('alerts-ingress.yaml')], 'lockkeeper-alerts-ingress')).toEqual(taken)
     expect(targetsOf(everything, 'lockkeeper-machines')).toEqual(called)
     expect(openedBy(everything, 'lockkeeper-machines')).toEqual(called)
     expect([alerts?.host, machines?.host]).toEqual(['0.0.0.0', '0.0.0.0'])
@@ -138,22 +151,37 @@ describe('the ports and paths', () => {
   })
 
   test('belong to Services that the Ingress and the monitor find', () => {
-    const [ingress] = ofKind(rendered.example, 'Ingress').flatMap(({ spec }) => spec.rules.flatMap(({ http }: ApiObject) => http.paths))
-    const ofMachines = parse(readFileSync(join(root, 'deploy/kubernetes/example/machines-ingress.yaml'), 'utf8')).spec.rules[0].http.paths
     const [monitor] = ofKind(everything, 'ServiceMonitor')
     const operations = named(everything, 'Service', 'lockkeeper-ops')
     const portNames = (service: string) => named(everything, 'Service', service).spec.ports.map(({ name }: ApiObject) => name)
 
-    expect(ingress?.path).toBe(endpoint)
-    expect(portNames(ingress?.backend.service.name ?? '')).toEqual([ingress?.backend.service.port.name])
-    expect(ofMachines.map(({ path, backend: { service } }: ApiObject) => [path, service.name, service.port.name])).toEqual([
-      ['/v1', 'lockkeeper-machines', 'machines'],
-      ['/mcp', 'lockkeeper-machines', 'machines'],
+    expect(pathsTo('ingress.yaml')).toEqual([
+      [endpoint, 'lockkeeper', portNames('lockkeeper')],
+      [pagePath, 'lockkeeper', portNames('lockkeeper')],
     ])
-    expect(portNames('lockkeeper-machines')).toEqual(['machines'])
+    expect(pathsTo('machines-ingress.yaml')).toEqual([
+      ['/v1', 'lockkeeper-machines', portNames('lockkeeper-machines')],
+      ['/mcp', 'lockkeeper-machines', portNames('lockkeeper-machines')],
+    ])
+    expect(pathsTo('alerts-ingress.yaml')).toEqual([['/alerts/alertmanager', 'lockkeeper-alerts', portNames('lockkeeper-alerts')]])
     expect(monitor?.spec.endpoints.map(({ port }: ApiObject) => port)).toEqual(portNames('lockkeeper-ops'))
     expect(monitor?.spec.selector.matchLabels).toEqual(operations.metadata.labels)
   })
+})
+
+test.each(['alerts-ingress.yaml', 'machines-ingress.yaml'])('%s can be added to the example, and the API accepts it', (file) => {
+  expect(ofExample(file).flatMap(problemsOf)).toEqual([])
+  expect(readFileSync(join(root, folders.example, 'kustomization.yaml'), 'utf8')).toContain(`  # - ${file}\n`)
+})
+
+test('docs/backup.md restores through a pod that the API accepts, with the lines that are tested under Compose', () => {
+  const page = readFileSync(join(root, 'docs/backup.md'), 'utf8')
+  const [, pod = ''] = /kubectl run restore .* --overrides '(.+)'/.exec(page) ?? []
+  const [underCompose, onKubernetes] = [...page.matchAll(/sh -c '(cd .+)' < /g)].map(([, lines]) => lines)
+
+  expect(problemsOf({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'restore' }, ...JSON.parse(pod) })).toEqual([])
+  expect(underCompose).toContain('tar -x')
+  expect(onKubernetes).toBe(underCompose)
 })
 
 describe('the Deployments', () => {

@@ -8,6 +8,7 @@ import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPol
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Namespace } from 'kubernetes-models/v1/Namespace'
+import { Pod } from 'kubernetes-models/v1/Pod'
 import { Service } from 'kubernetes-models/v1/Service'
 import { type parse, parseAllDocuments } from 'yaml'
 import { readConfig } from '../../src/config/config.ts'
@@ -61,7 +62,7 @@ interface Model {
   prototype: { validate(): void }
 }
 
-const models: Model[] = [ConfigMap, DeploymentModel, Ingress, Namespace, NetworkPolicy, PodDisruptionBudget, Service, ServiceMonitor]
+const models: Model[] = [ConfigMap, DeploymentModel, Ingress, Namespace, NetworkPolicy, Pod, PodDisruptionBudget, Service, ServiceMonitor]
 
 /** Returns what Kubernetes' API would refuse about an object: wrong values, missing fields, and fields that it does not know. */
 export function problemsOf(object: ApiObject): string[] {
