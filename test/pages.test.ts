@@ -72,8 +72,8 @@ const ceilings: Record<string, number> = {
   'docs/slack-app.md': 450,
   'docs/kubernetes.md': 600,
   'docs/systemd.md': 450,
-  'docs/redis.md': 600,
-  'docs/backup.md': 600,
+  'docs/redis.md': 590,
+  'docs/backup.md': 610,
   'docs/configuration.md': 1_100,
   'docs/policy.md': 1_300,
   'docs/passkeys.md': 500,
@@ -144,6 +144,7 @@ const ofOthers = [
     'Re-run jobs',
     'Signature and tags',
     'Regenerate',
+    'file changed as we read it',
   ],
   ...['Report a vulnerability', 'Two people', 'Break something', 'Socket Mode', "Can't recover from AOF write error"],
 ]
