@@ -34,7 +34,7 @@ export function requestButtons(
   app: App,
   showAgain: (click: Click) => Promise<unknown>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
-  const runAlone = createOneAtATime(mrkdwn`Your first press is still being carried out. Its result appears here.`)
+  const runAlone = createOneAtATime(mrkdwn`Your first click is still being processed. Its result appears here.`)
 
   /** After a click on the Home tab or in a list, that is shown again. */
   const pressed = (press: (click: Click) => Promise<unknown>) => async (click: Click) => {
@@ -191,7 +191,7 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<F
 
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
-  const whole = mrkdwn`Say in a sentence why this can't wait. The channel reads it.`
+  const whole = mrkdwn`Say in a sentence why this can't wait. It's posted in the channel.`
   const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole, isSentence)
   if (isUrgent && problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
@@ -290,7 +290,7 @@ export function heldApprovalForm({ held, passes, start, isUrgent, checks }: Held
   const text = start === undefined ? "Emergency approval: it doesn't wait" : 'Emergency approval: it only waits for its start'
   const now = option({ text, value: urgent })
   const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)
-  const why = "For an emergency approval: a sentence that says why this can't wait. The channel reads it."
+  const why = "For an emergency approval: a sentence that says why this can't wait. It's posted in the channel."
   return formOf({
     callbackId: approveCallbackId,
     title: held ? 'Approve a held change' : 'Approve',

@@ -45,7 +45,7 @@ export function judgeStateKey(isKnown: boolean): Found | undefined {
 
 export const otherStateKey = wrong(
   mrkdwn`The process that started last with this ${code('REDIS_PREFIX')} signs with a key that this process does not have.`,
-  mrkdwn`Give all processes the same ${code('STATE_KEY')}, or set another ${code('REDIS_PREFIX')} to begin anew.`,
+  mrkdwn`Give all processes the same ${code('STATE_KEY')}, or set another ${code('REDIS_PREFIX')} to start over.`,
 )
 
 /** This process starts no change. */

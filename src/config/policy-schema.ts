@@ -326,7 +326,7 @@ export function policySchema(options: PolicyOptions) {
           '`true`: *Approve* always asks for a confirmation, not only if there is something to check. `passkey`: [an approval needs a passkey](passkeys.md).',
         ),
       expires: Duration.optional().meta(says('How long it can be approved, such as `30m`, at most 24d.', '`APPROVAL_TTL`')),
-      escalate: Escalate.optional().meta(says('Who is called, too, while it waits: `{after: 30m, to: [S0LEADS00]}`.', 'nobody')),
+      escalate: Escalate.optional().meta(says('Who is also mentioned while it waits: `{after: 30m, to: [S0LEADS00]}`.', 'nobody')),
       window: z.string().optional().meta(says('The [window](#windows-and-freezes) outside of which nothing starts.', 'none')),
       ends: Ends.optional().meta(
         says(

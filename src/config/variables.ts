@@ -116,7 +116,7 @@ export const Variables = z.object({
     "the app's slash command, such as /infra: in small letters, with at most 32 characters",
   )
     .prefault('/infra')
-    .describe("The slash command of the app's manifest, for messages that no command led to."),
+    .describe("The slash command of the app's manifest, for messages that don't answer a command."),
   SLACK_API_URL: address("the base address of Slack's Web API")
     .prefault('https://slack.com/api/')
     .describe('The base address of the Web API.'),

@@ -20,10 +20,10 @@ export const errors = {
   'no-worker': {
     means: 'No worker has run for 30 to 60 s.',
     impact: 'Nothing starts, and nothing is tracked.',
-    do: 'Start a worker (ROLE=worker or all), or find in its log why it ended.',
+    do: 'Start a worker (ROLE=worker or all), or check its log for the reason.',
   },
   'report-undeliverable': {
-    means: 'Slack takes a report neither in its channel nor directly.',
+    means: 'Slack refuses a report, in its channel and as a direct message.',
     do: 'Tell the requester how it ended (in the audit), and invite Lockkeeper to the channel.',
   },
   'record-changed': {
@@ -32,10 +32,10 @@ export const errors = {
     do: findWriter,
   },
   'approvals-not-genuine': { means: 'Somebody forged approvals in Redis. Nothing was sent.', do: findWriter },
-  'already-sent': { means: 'Somebody put a request back to before it was sent. Nothing was sent.', do: findWriter },
-  'already-ended': { means: 'Somebody put a request back to before it ended. Nothing was sent.', do: findWriter },
+  'already-sent': { means: 'Somebody reset a request to before it was sent. Nothing was sent.', do: findWriter },
+  'already-ended': { means: 'Somebody reset a request to before it ended. Nothing was sent.', do: findWriter },
   'unknown-key': {
-    means: 'This process lacks the key that signed a request. Normal for minutes while STATE_KEY is rotated.',
+    means: 'This process lacks the key that signed a request. Normal for a few minutes while STATE_KEY is rotated.',
     do: 'Give all processes the same STATE_KEY.',
   },
   'approval-needed-now': { means: 'The policy now asks for approval of a request that needed none.', do: again },
@@ -48,7 +48,7 @@ export const errors = {
   },
   'passkeys-not-trusted': {
     means: 'The record of passkeys in Redis is gone, older or forged. Nobody can approve with one.',
-    do: `${changePassword}. Then add passkeys anew (docs/passkeys.md).`,
+    do: `${changePassword}. Then add the passkeys again (docs/passkeys.md).`,
   },
   'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes.', do: again },
   'request-lost': {
@@ -120,7 +120,7 @@ export const errors = {
     do: 'Run one version of Lockkeeper.',
   },
   'alerts-failed': {
-    means: 'An alert could not be handled. Its sender repeats it.',
+    means: 'An alert could not be handled. Its sender sends it again.',
     do: 'If Redis works, report the line.',
   },
   'alerts-port-refused': { means: 'The alerts port refused deliveries.', do: 'Correct the problem at the sender.' },
@@ -132,10 +132,10 @@ export const errors = {
     means: 'A note of the audit could not be written.',
     do: 'If Redis works, run npm run audit:verify.',
   },
-  'check-failed': { means: 'A check of /status fails.', do: 'Bring the service in check back, as problem says.' },
+  'check-failed': { means: 'A check of /status fails.', do: 'Bring the service in check back up, as problem says.' },
   'configuration-warning': { means: 'The configuration is valid, but perhaps not what you meant.', do: 'Correct it and restart.' },
   defect: { means: 'An unexpected error ended the process. Nothing is lost.', do: `${report} If it recurs, go back a release.` },
-  'dependency-away': { means: 'The start waits for Redis or Slack.', do: 'Bring the service back.' },
+  'dependency-away': { means: 'The start waits for Redis or Slack.', do: 'Bring the service back up.' },
   'error-shown': {
     means: "A person saw an error they didn't cause.",
     do: 'Bring back what error names, or report the line.',
@@ -247,7 +247,7 @@ const ofDecisions = {
   'not-approved-yet': 'the request still needed approval',
   'approved-before': 'they had approved it already',
   'confirmation-required': 'they had to confirm it',
-  'not-confirmed': "the passkey didn't fit",
+  'not-confirmed': "the passkey couldn't be verified",
   'no-passkey': 'they have no passkey',
   'too-many-passkeys': 'they have five passkeys',
   'end-not-allowed': 'the rule no longer allows the end of the key',
@@ -256,7 +256,7 @@ const ofDecisions = {
   'changed-since': 'a later request changed it again',
   'not-from-here': "this can't be requested from a button",
   'on-home': "the Home tab can't show a token",
-  'in-progress': 'their first press was still being carried out',
+  'in-progress': 'their first click was still being processed',
   'account-changed': 'the account changed since the request',
   'account-away': "the account API didn't answer",
   'account-limit': "the account's limit of calls a minute was used up",

@@ -50,7 +50,7 @@ function create(app: App): Feature {
         words: 'freeze',
         group: 'Change',
         usage,
-        summary: 'Let no change start for a time, or until it is lifted',
+        summary: 'Stop changes from starting, for a time or until you lift it',
         details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
         examples: [
           'because the network is being rebuilt',
@@ -64,7 +64,7 @@ function create(app: App): Feature {
         words: 'unfreeze',
         group: 'Change',
         usage: '',
-        summary: 'Lift the freeze: what it held starts',
+        summary: 'Lift the freeze: the changes that it held start',
         examples: [],
         need: freezing,
         run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),

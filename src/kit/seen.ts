@@ -8,7 +8,7 @@ interface Placed {
   project?: { id: string; name?: string | undefined } | undefined
 }
 
-/** The account gave no answer, so nobody knows whether the machine may hear of the thing. `cause`: why. */
+/** The account gave no answer, so nobody knows whether the machine may learn of the thing. `cause`: why. */
 export class NotSeen extends Error {
   override name = 'NotSeen'
 }

@@ -25,7 +25,7 @@ type OnTaken = () => void
 const mostTries = 20
 
 interface ApproveOptions {
-  /** Why windows and freezes must not hold it. It is signed, and told to the channel. */
+  /** Why windows and freezes must not hold it. It is signed, and posted in the channel. */
   emergency?: string | undefined
   /** What the rule asks for besides a click. */
   confirmed?: Confirmed | undefined

@@ -49,7 +49,7 @@ export type Look = 'rights' | 'past' | 'writeInMs' | 'account' | 'atWrite' | 'tu
 /**
  * `write`: with these facts of the account, which were read from then on. `look`: at this first. `hold`, `await-turn`, `await-account`: its message says
  * so. `again`: it is judged again in so many ms. `full`: other children go first. `end`: not sent. `distrust`: the same, or a wait for the key, and
- * operators hear of it. `void`: the account is not as it was approved.
+ * operators are notified. `void`: the account is not as it was approved.
  */
 export type MayWrite =
   | { is: 'write'; facts: unknown; readFrom: number; turn: Deadline }

@@ -283,7 +283,7 @@ const checksInARow = 3
 
 const noWorker = mrkdwn`:rotating_light: *No worker of Lockkeeper is running.* Approved changes don't start, and moves under way aren't tracked. Start a process with \`ROLE=worker\` or \`ROLE=all\`. Approved changes start then, up to 30 minutes after their approval.`
 
-/** While no worker is running, nothing else would say why approved changes do not start: their messages and the operators are told. */
+/** While no worker is running, nothing else would say why approved changes do not start: their messages say so, and operators are notified. */
 export function createWorkerWatch(app: App, { checkMs = 10_000 }: { checkMs?: number | undefined } = {}) {
   const { store } = app
   let unseen = 0

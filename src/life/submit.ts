@@ -164,7 +164,7 @@ export async function startOf(
   const { handover, takesNoStart } = change
   if (handover || takesNoStart) {
     const when = handover ? mrkdwn`when you press *${handover.label}*, once it's approved` : "right after it's approved"
-    throw new StartRefused(mrkdwn`This has no start: it happens ${when}. Leave the time out.`)
+    throw new StartRefused(mrkdwn`This can't start at a set time: it happens ${when}. Leave the time out.`)
   }
   const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })

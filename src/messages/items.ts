@@ -126,7 +126,7 @@ const columns: Columns<ItemView> = [
 
 export function outcomeTable(items: ItemView[]): KnownBlock | undefined {
   const { table } = itemRows(worstFirst(items), { columns })
-  return table && dataTable('What became of each address', table)
+  return table && dataTable('Result for each address', table)
 }
 
 export function outcomeBlocks(items: ItemView[]): KnownBlock[] {

@@ -23,7 +23,7 @@ export function unannounced(
   const what = decision?.breakGlass
     ? mrkdwn`${profileLink(origin.userId, profileOf(origin.userId), 'The requester')} approved their own request ${shortId({ id })} alone`
     : mrkdwn`${joinMrkdwn(urgent, ' and ')} approved request ${shortId({ id })} past windows and freezes`
-  return mrkdwn`:rotating_light: *Emergency approval* that its channel doesn't get: ${what}, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${shortId({ id })}`)}.`
+  return mrkdwn`:rotating_light: *Emergency approval* not posted in its channel: ${what}, and Slack refused the message (${error}). Check it now with ${code(`${command} audit ${shortId({ id })}`)}.`
 }
 
 export function lostRecord(id: string, command: string): Mrkdwn {
@@ -35,7 +35,7 @@ export function unreadableRecord(id: string, key: string): Mrkdwn {
 }
 
 export function unpostedAlerts(channelId: string, error: string): Mrkdwn {
-  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they propose nothing there. Invite Lockkeeper to the channel, or name another one in the policy.`
+  return mrkdwn`:warning: Alerts can't be posted in ${channelMention(channelId)} (${error}), so they can't request anything there. Invite Lockkeeper to the channel, or name another one in the policy.`
 }
 
 const listProblems: Record<ListProblem, string> = {

@@ -57,7 +57,7 @@ function unseenStatus(items: ItemView[], since: number): Mrkdwn {
 function waitWords(waits: Waits | undefined): string {
   if (waits === undefined) return 'Starting.'
   if (waits.for === 'account') return "Waiting for the account API, which isn't answering. Nothing has changed."
-  if (waits.for === 'worker') return "Waiting: no worker is running. Lockkeeper's operators were told."
+  if (waits.for === 'worker') return "Waiting: no worker is running. Lockkeeper's operators were notified."
   const limit = `${waits.perMinute ?? ''} ${waits.for === 'writes' ? 'changes' : 'reads'} a minute`
   return `Starts in about ${formatDuration(Math.max(1_000, waits.ms ?? 0))}: the account allows ${limit}.`
 }

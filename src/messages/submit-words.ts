@@ -130,7 +130,7 @@ function withdrawing(holders: Request[], viewerId: string): Mrkdwn {
 
 /** The operators have a notice with what to do about it. */
 export function lockedByUnreadable(id: string): Mrkdwn {
-  return mrkdwn`Not requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were told.`
+  return mrkdwn`Not requested: request ${code(id)} holds this, and can't be read. Lockkeeper's operators were notified.`
 }
 
 export function tooLongReason(length: number): Mrkdwn {

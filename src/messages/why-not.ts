@@ -287,7 +287,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'stale-card':
       return mrkdwn`This button isn't on the request message, so nothing was done. Use that message.`
     case 'foreign-button':
-      return mrkdwn`This button is of another request, or was changed, so nothing was done. Use the request message.`
+      return mrkdwn`This button belongs to another request, or was changed, so nothing was done. Use the request message.`
     case 'unknown-request':
       return unknownRequest(command)
     case 'record-changed':

@@ -97,7 +97,7 @@ interface NoticeOptions {
   level?: 'info' | 'warn' | 'error'
 }
 
-/** Anybody can cause some problems without end, so what the log leaves out as a repeat is told to nobody. Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
+/** Anybody can cause some problems without end, so what the log leaves out as a repeat is not reported. Resolves once Redis has it or does not answer: call it before a step after which nobody would find the problem again. Never throws. */
 export async function notifyOperators(app: App, code: ErrorCode, words: Mrkdwn, options: NoticeOptions = {}): Promise<void> {
   const { requestId, about = requestId, level = 'error' } = options
   if (!app.lines.write({ level, fields: { code, requestId }, text: notice(words).text, about })) return

@@ -10,7 +10,7 @@ import { forgeries } from '../ops/metrics.ts'
 import type { ChannelMembership } from '../slack/web-api.ts'
 import { notifyOperators } from './notices.ts'
 
-// What the operators are told of. Each resolves once Redis has the notice, and never throws.
+// What operators are notified of. Each resolves once Redis has the notice, and never throws.
 
 export function onApiError(app: App, error: unknown): void {
   // Without Redis no call is sent, and a limit is no failure.

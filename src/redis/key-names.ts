@@ -25,7 +25,7 @@ export function createKeys(prefix: string) {
     auditIntake: `${tag}:audit:intake`,
     /** A stream: the audit chain. */
     audit: `${tag}:audit`,
-    /** A hash: the number and the hash of the last entry of the chain, what was not printed yet, and the fault that operators were told of. */
+    /** A hash: the number and the hash of the last entry of the chain, what was not printed yet, and the fault that operators were notified of. */
     auditHead: `${tag}:audit:head`,
     /** Marks a note of the audit as sent, so that a repeat is recognized. */
     auditSent: (token: string) => `${tag}:audit:sent:${token}`,

@@ -58,7 +58,7 @@ export async function requireConfirmed(
   const confirmation = confirmationOf(app, rule)
   if (!confirmed && confirmation) throw new ConfirmationRequired((origin) => confirmation.ask(request, act, origin))
   if (await confirmationProblem(app, rule, request, act, confirmed))
-    throw new Refusal('not-confirmed', mrkdwn`Not approved: the confirmation doesn't fit. Press the button again.`)
+    throw new Refusal('not-confirmed', mrkdwn`Not approved: the confirmation isn't valid. Press the button again.`)
   return confirmed
 }
 

@@ -86,7 +86,7 @@ test('a link that is opened often is used up by its answer alone, and then by no
   const { world, ben, url, challenge } = await startLinked(usual.replace('approvals: 1', 'approvals: 2'))
   for (let times = 0; times < 3; times += 1) expect((await openPage(world, url)).challenge).toBe(challenge)
   expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, words: expect.stringContaining('1 of 2') })
-  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 404, title: 'This link is over' })
+  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 404, title: 'This link has expired' })
   expect((await openPage(world, url)).status).toBe(404)
   expect((await onlyMove(world)).approvals).toHaveLength(1)
 })
@@ -145,7 +145,7 @@ test('a request that was decided meanwhile, or whose record was changed, is not 
 
   expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({
     status: 409,
-    words: expect.stringContaining('somebody decided this request'),
+    words: expect.stringContaining('somebody else approved, rejected or withdrew this request'),
   })
   expect(writesOf(world)).toHaveLength(1)
 })
@@ -326,7 +326,10 @@ describe('the record of passkeys', () => {
     await expectWaiting(world)
 
     const { code, authenticator } = await makePasskey(world, world.chiara, people.chiara)
-    expect(await runTrust(world, ['trust', code])).toMatchObject({ exitCode: 0, output: expect.stringContaining('It begins anew') })
+    expect(await runTrust(world, ['trust', code])).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining('Lockkeeper starts a new one'),
+    })
     expect((await approveWithPasskey(world, world.chiara, people.chiara, card, authenticator)).answer.title).toBe('Approved')
     expect(ben.id).not.toBe(authenticator.id)
   })

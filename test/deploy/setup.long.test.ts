@@ -150,7 +150,7 @@ test('the set-up asks for everything, says what is wrong with each answer and as
   const lost = { ...stage(), ...answers() }
   expect(await runSetup({ env: lost })).toMatchObject({
     code: 1,
-    output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to begin anew.'),
+    output: expect.stringContaining('Give all processes the same STATE_KEY, or set another REDIS_PREFIX to start over.'),
   })
   expect(await wrongNow(lost)).toContain('signs with a key that this process does not have')
   expect(readdirSync(folder)).toEqual([])

@@ -60,7 +60,7 @@ test('a bot that is killed between the answer of a passkey, the approval and its
   await scene.untilReport(card, /Done/)
   const evidence = await scene.gather(1)
 
-  expect([...seen].toSorted()).toEqual(['0: Approve', '1: Approved', '1: This link is over'])
+  expect([...seen].toSorted()).toEqual(['0: Approve', '1: Approved', '1: This link has expired'])
   expect(brokenPromises(evidence)).toEqual([])
   expect(evidence.records.map(({ state, approvals: all }) => [state, all.length])).toEqual([['done', 1]])
   expect(evidence.audit.entries.filter(({ act }) => act === 'approve')).toHaveLength(1)

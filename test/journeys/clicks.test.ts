@@ -42,7 +42,7 @@ test('a button that the bot did not make like this is refused with a separate me
     }
   }
 
-  const changed = 'This button is of another request, or was changed, so nothing was done. Use the request message.'
+  const changed = 'This button belongs to another request, or was changed, so nothing was done. Use the request message.'
   const misplaced = "This button isn't on the request message, so nothing was done. Use that message."
   const isMisplaced = (what: string) => what.startsWith('copied') || what.startsWith('the whole')
   expect([...new Set(answers)]).toEqual(Object.keys(forged).map((what) => `${what}: ${isMisplaced(what) ? misplaced : changed}`))

@@ -118,7 +118,7 @@ describe('a key for a time', () => {
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
     const tomorrow = new Date(Date.now() + day).toISOString().slice(0, 10)
     await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends .* already/i)
-    await refusal('/infra keys extend ci-deploy 1d at 22:00', /this has no start: it happens right after it's approved/i)
+    await refusal('/infra keys extend ci-deploy 1d at 22:00', /this can't start at a set time: it happens right after it's approved/i)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
     await refusal('/infra keys rotate terraform keeping the old one for 1d', /Lockkeeper didn't make this key/)
     const without = await startWorld()

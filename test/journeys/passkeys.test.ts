@@ -118,7 +118,7 @@ describe('a rule with confirm: passkey', () => {
 
     const url = linkIn(shown)
     const { challenge, html } = await openPage(world, url)
-    expect(html).toContain('Your reason, which the channel reads: The site is down')
+    expect(html).toContain('Your reason, which is posted in the channel: The site is down')
     expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Approved' })
     await untilReport(world.slack, card.ts, /Done/)
     expect((await world.records.audit()).find(({ act }) => act === 'break-glass')).toMatchObject({ confirmed: { with: 'passkey' } })

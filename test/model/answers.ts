@@ -26,7 +26,7 @@ const words: [RegExp, Answer][] = [
   [/^Only .* can request this here\.$/, 'denied:requester'],
   [/^Slack didn't return the members of the user group, so nothing was done\./, 'denied:unchecked'],
   [/^Not tracked again: a newer request/, 'taken over'],
-  [/^This button is of another request/, 'forged'],
+  [/^This button belongs to another request/, 'forged'],
   [/^This request is older than 30 days, or Redis lost it/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],
   [/^Lockkeeper's database \(Redis\) isn't responding\. .*(nothing runs twice|before you try again)\./, 'redis away'],

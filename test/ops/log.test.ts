@@ -139,7 +139,7 @@ describe('the log', () => {
     log.warn({ code: 'no-worker' }, 'No worker runs')
     log.info({ code: 'no-worker' }, 'A worker runs')
 
-    expect(entries().map(({ fix }) => fix)).toEqual(['Start a worker (ROLE=worker or all), or find in its log why it ended.', undefined])
+    expect(entries().map(({ fix }) => fix)).toEqual(['Start a worker (ROLE=worker or all), or check its log for the reason.', undefined])
   })
 
   it('writes secrets as [redacted], and no other object', () => {

@@ -88,7 +88,7 @@ test('a person adds a passkey, has it trusted, and approves with it: at desktop 
   // A page from the browser's history is read again, and its link is over.
   await mobile.page.goto('about:blank')
   await mobile.page.goBack()
-  await expect.poll(() => mobile.page.getByRole('heading').textContent()).toBe('This link is over')
+  await expect.poll(() => mobile.page.getByRole('heading').textContent()).toBe('This link has expired')
   expect(browser.troubles.filter((trouble) => !/404/.test(trouble))).toEqual([])
 })
 

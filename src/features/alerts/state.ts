@@ -15,7 +15,7 @@ const run = scriptsOf(readScripts(import.meta.url, ['alert-fires', 'alert-joins'
 
 const dayMs = 24 * 3_600_000
 
-/** Alertmanager resolves by time-out what it no longer hears of, and another one of its cluster may deliver late. */
+/** Alertmanager resolves by time-out what it no longer receives, and another one of its cluster may deliver late. */
 const doubtMs = 2 * 60_000
 
 /** A request can wait for 30 days, and one that ended is kept for as long. */

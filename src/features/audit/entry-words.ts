@@ -58,7 +58,7 @@ export const acts: Record<string, ActWords> = {
   refused: { word: 'refused', words: 'Refused' },
   freeze: { word: 'freeze', words: 'Froze all changes' },
   unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
-  'call-for-key-end': { word: 'key-end', words: 'Told the owner that a key ends' },
+  'call-for-key-end': { word: 'key-end', words: 'Notified the owner that a key ends soon' },
   'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
   'passkey-add': { word: 'passkey', words: 'Added a passkey that another approver confirmed' },
   'passkey-trust': { word: 'passkey', words: 'Trusted a passkey on the server' },

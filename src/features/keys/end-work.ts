@@ -37,7 +37,7 @@ const againMs = 5 * 60_000
 /** A key that the account lists this late is not gone. */
 const listedWithinMs = 10 * 60_000
 
-/** Operators are told of a key that is still there this long after its end. */
+/** Operators are notified of a key that is still there this long after its end. */
 const overdueMs = 3_600_000
 
 /** A request for a later end that is approved or under way keeps a key for this long after its end. */

@@ -18,7 +18,7 @@ export const KeyEnd = z.object({
   end: z.number(),
   /** When it got this end. */
   since: z.number(),
-  /** The message of the request. Absent if its record was lost when the key was extended: then the owner is told directly. */
+  /** The message of the request. Absent if its record was lost when the key was extended: then the owner gets a direct message. */
   channelId: z.string().optional(),
   threadTs: z.string().optional(),
   /** The last list did not show it. */

@@ -31,7 +31,7 @@ export async function answerMcp(
   // Nothing is kept, so there is nothing to read or delete. Clients take this for an answer (MCP, "Streamable HTTP").
   if (request.method !== 'POST') return void response.writeHead(405, { 'content-length': 0, allow: 'POST' }).end()
   const message = parsed(body)
-  if (Array.isArray(message)) return answerJson(response, 400, refusalOf('Send one message at a time: batches are not taken.'))
+  if (Array.isArray(message)) return answerJson(response, 400, refusalOf("Send one message at a time: batches aren't supported."))
   const onerror = (error: Error) => app.log.debug({ error }, 'An MCP call was not understood')
   const gone = new AbortController()
   response.once('close', () => gone.abort())

@@ -83,7 +83,7 @@ export function createMachineReceiver(app: App, { host, port, tokens }: NonNulla
       return wrong('wrong-token', 'Send the token of a machine that the policy names: Authorization: Bearer <token>.', more)
     }
     if (!trust(owner))
-      return wrong('too-many', `You have ${mostConnections} calls at once, which is the limit. Let one end first.`, {
+      return wrong('too-many', `You have ${mostConnections} calls at once, which is the limit. Wait until one ends.`, {
         refused: 'too many',
       })
     if (pathname === openApiPath && method === 'GET') return { status: 200, body: document }

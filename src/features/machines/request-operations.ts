@@ -132,7 +132,7 @@ async function takePlace({ redis, keys, store }: App, userId: string, waitMs: nu
   const leave = () => guardStore(() => redis.zrem(key, place)).catch(() => undefined)
   if (Number(answers?.at(-1)?.[1] ?? 0) <= mostWaits) return leave
   await leave()
-  throw new Refusal('too-many', mrkdwn`You have ${mostWaits} waits at once, which is the limit. Let one end first.`)
+  throw new Refusal('too-many', mrkdwn`You have ${mostWaits} waits at once, which is the limit. Wait until one ends.`)
 }
 
 async function requireOwn(app: App, origin: Origin, id: string): Promise<Request> {

@@ -17,7 +17,7 @@ const Outside = z.object({
   /** When the last copy of each list was read, and how many reads that takes. */
   lists: z.partialRecord(z.enum(comparedLists), z.object({ at: z.number(), reads: z.number() })).default({}),
   seen: z.partialRecord(z.enum(comparedLists), z.array(Seen)).default({}),
-  /** What OPS_CHANNEL was not told of yet, and when it was told last. */
+  /** What was not reported to OPS_CHANNEL yet, and when the last report was. */
   untold: z.array(Difference).default([]),
   toldAt: z.number().default(0),
 })
@@ -44,7 +44,7 @@ export async function readOutside(app: App): Promise<{ text: string; outside: Ou
 }
 
 /**
- * Replaces the record and owes its messages in one step, so each difference is told once, whatever dies. `decide` may be asked again. What Lockkeeper
+ * Replaces the record and owes its messages in one step, so each difference is reported once, whatever dies. `decide` may be asked again. What Lockkeeper
  * did not write counts as nothing, and is replaced. What an older key signed is signed again, so that this key can be removed. Throws
  * StoreUnavailableError.
  */
@@ -125,7 +125,7 @@ function keyRow({ id, name = id }: ApiKey): Row {
 const turnsPerMessage = 40
 const mostUntold = 100
 
-/** Decides what is told now, and what is seen from now on. Undefined if nothing is new. */
+/** Decides what is reported now, and what is seen from now on. Undefined if nothing is new. */
 async function decide(
   app: App,
   before: Outside,
@@ -180,7 +180,7 @@ async function notedKeys(app: App, found: Difference[]): Promise<Set<string>> {
 
 const mostListed = 20
 
-/** For the operators: what happened outside Lockkeeper since they were told last. */
+/** For the operators: what happened outside Lockkeeper since the last report. */
 export function changesWords(changes: Difference[]): Mrkdwn {
   const lines = changes.slice(0, mostListed).map((each) => mrkdwn`•  ${whatWords(each)}`)
   const more = changes.length - lines.length
@@ -201,6 +201,6 @@ function whatWords({ list, name, what, from, to, isGap, since, at }: Difference)
 
 export function distrustedOutside(problem: OutsideProblem, key: string): Mrkdwn {
   if (problem === 'forged')
-    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't told. Find out who can write to Redis.`
+    return mrkdwn`:rotating_light: The record in Redis for reporting changes outside Lockkeeper isn't one that Lockkeeper wrote. Lockkeeper replaced it, so changes since the last report aren't reported. Find out who can write to Redis.`
   return mrkdwn`:warning: The record in Redis for reporting changes outside Lockkeeper was signed with a key that it doesn't have, or is of another version. Changes outside Lockkeeper aren't reported. Set ${code('STATE_KEY')} to the new and the old key, separated by a comma. To start over, delete it: ${code(`redis-cli DEL '${key}'`)}.`
 }

@@ -186,7 +186,7 @@ async function requestRemoval(app: App, change: Change, { origin, answer, value,
 
 async function pressAdd(app: App, { origin, answer }: Click): Promise<void> {
   if (passkeysOf(await believed(app), origin.userId).length >= mostPasskeys)
-    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the most. Remove one first.`)
+    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the limit. Remove one first.`)
   const url = await createLink(app, { to: 'add', origin })
   await answer.ephemeral(linkMessage(mrkdwn`Add a passkey of this device within ${formatDuration(linkMs)}.`, 'Add a passkey', url))
 }
@@ -196,7 +196,7 @@ async function pressRemove(app: App, { origin, answer, value }: Click): Promise<
   const isIt = (each: { id: string; by: string }) => each.by === userId && shortOf(each) === value
   const gone = (await readPasskeys(app)).passkeys.find(isIt)
   const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(gone?.name ?? '')}.`
-  const own = mrkdwn`:key: Your passkey ${code(gone?.name ?? '')} was removed. If that wasn't you, somebody uses your Slack session: tell Lockkeeper's operators.`
+  const own = mrkdwn`:key: Your passkey ${code(gone?.name ?? '')} was removed. If that wasn't you, somebody else may be using your Slack session: tell Lockkeeper's operators.`
   const owes = [owePasskeyMessage(app, userId, own), owePasskeyMessage(app, 'operators', words)]
   const note = { act: 'passkey-remove' as const, by: userId, text: gone?.name }
   const next = (all: Found['passkeys']) => (all.some(isIt) ? all.filter((each) => !isIt(each)) : undefined)

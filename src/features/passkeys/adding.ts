@@ -22,8 +22,8 @@ const known = findings({
     ({ count }) => `They already have ${count === 1 ? 'one' : count}. Ask them in person or by phone.`,
   ),
   'ask-first': finding('Ask them in person or by phone: a stolen session can request this, too.'),
-  gone: finding('This passkey is gone, or Lockkeeper no longer believes the record of passkeys.'),
-  'no-room': finding('They have as many passkeys as they may, or Lockkeeper no longer believes the record of passkeys.'),
+  gone: finding('This passkey is gone, or Lockkeeper no longer trusts the record of passkeys.'),
+  'no-room': finding('They have the most passkeys that one person can have, or Lockkeeper no longer trusts the record of passkeys.'),
 })
 
 export function addPasskeyChange(app: App): Change<Adding, Adding> {

@@ -94,8 +94,8 @@ const safe = {
 }
 
 const nothingHere = 'Confirm a request with the link that Lockkeeper gives you in Slack.'
-const linkOver = 'This link is over'
-const linkOverWords = 'It was used, or it is older than 5 minutes. Press the button in Slack again.'
+const linkOver = 'This link has expired'
+const linkOverWords = 'It was used already, or it is older than 5 minutes. Press the button in Slack again.'
 
 function json(status: number, title: string, words: string, isDone = false): PageAnswer {
   return { status, headers: { ...safe, 'content-type': 'application/json' }, body: JSON.stringify({ title, words, isDone }) }
@@ -138,7 +138,7 @@ async function shownFor(app: App, link: Link): Promise<Shown> {
   const facts = await linesOf(app, request)
   const challenge = challengeOf(request, actOf(link), link.id)
   const options = { ...common, challenge, rpId, allowCredentials: known, userVerification: 'required' }
-  const why = link.reason === undefined ? [] : [`Your reason, which the channel reads: ${link.reason}`]
+  const why = link.reason === undefined ? [] : [`Your reason, which is posted in the channel: ${link.reason}`]
   return {
     title: `${labels[to].title}: ${facts[0] ?? ''}`,
     lines: [...facts.slice(1), ...why],
@@ -160,7 +160,7 @@ function actOf({ to, origin, reason }: Link) {
 
 function requireRoom(count: number): void {
   if (count >= mostPasskeys)
-    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the most. Remove one first.`)
+    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the limit. Remove one first.`)
 }
 
 /** Throws a Refusal if the request is gone, was changed in Redis, or was decided meanwhile. */
@@ -171,7 +171,10 @@ async function requestOf(app: App, link: Link): Promise<Request> {
   if (app.signatures.verifyRecord(request) !== 'genuine' || !app.catalog.openIfFit(request))
     throw new Refusal('record-changed', mrkdwn`The record of this request doesn't match what was requested. Tell Lockkeeper's operators.`)
   if (!isCarriedOut(request, link) && request.state !== (link.to === 'start-now' ? 'approved' : 'waiting'))
-    throw new Refusal('too-late', mrkdwn`Nothing was changed: somebody decided this request meanwhile. Its message in Slack says how.`)
+    throw new Refusal(
+      'too-late',
+      mrkdwn`Nothing was changed: somebody else approved, rejected or withdrew this request in the meantime. Its message in Slack says which.`,
+    )
   return request
 }
 
@@ -199,7 +202,7 @@ function parsed(body: string): unknown {
   }
 }
 
-const notConfirmed = new Refusal('not-confirmed', mrkdwn`This passkey's answer doesn't fit. Use one of your own passkeys, and try again.`)
+const notConfirmed = new Refusal('not-confirmed', mrkdwn`This passkey couldn't be verified. Use one of your own passkeys, and try again.`)
 
 /** Requests it where another approver can confirm it. The first ones are trusted on the server. */
 async function addPasskey(app: App, link: Link, change: Adding, { name, response }: z.infer<typeof Sent>): Promise<[string, string]> {

@@ -72,7 +72,9 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
   const { by, name, id, addedAt } = passkey
   const { distrust } = await readPasskeys(app)
   if (distrust === 'unknown-key') return failed(write, 'Nothing was trusted: another STATE_KEY signed the record of passkeys.\n')
-  const anew = distrust ? `The record of passkeys in Redis is ${distrust}. It begins anew: all others have to be trusted again.\n` : ''
+  const anew = distrust
+    ? `The record of passkeys in Redis is ${distrust}. Lockkeeper starts a new one: all other passkeys have to be trusted again.\n`
+    : ''
   write(`Slack user ${by}, passkey "${name}" (${id.slice(0, 12)}…), made ${utcTime(addedAt)}.\n${anew}`)
   write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code.\n')
   if (!isSure && (await ask('Type yes to trust it: ')).trim() !== 'yes') return failed(write, 'Nothing was trusted.\n')
@@ -82,7 +84,7 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
   if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { owes, anew: true })))
     return failed(write, `Nothing was trusted: it is trusted already, or this person has ${mostPasskeys} passkeys.\n`)
   await app.redis.del(app.keys.passkeyPending(pending.code))
-  write('Trusted. Slack is told.\n')
+  write('Trusted. Slack shows it soon.\n')
   return 0
 }
 

@@ -70,7 +70,7 @@ describe('a client of MCP gets an answer that it can read,', () => {
     const opening = { ...listing, method: 'initialize', params: { ...about, capabilities: { experimental: null, roots: null } } }
     expect(resultOf(await post(world, opening)).serverInfo.name).toBe('lockkeeper')
     const batch = await post(world, [listing])
-    expect([batch.status, JSON.parse(batch.text).error.message]).toEqual([400, 'Send one message at a time: batches are not taken.'])
+    expect([batch.status, JSON.parse(batch.text).error.message]).toEqual([400, "Send one message at a time: batches aren't supported."])
     expect((await post(world, '{')).status).toBe(400)
     for (const method of ['GET', 'DELETE', 'HEAD']) {
       const answer = await fetch(`${world.urlOf()}/mcp/`, { method, headers: { authorization: `Bearer ${token}` } })
