@@ -219,7 +219,7 @@ async function referencePage(): Promise<string> {
     table(['state', 'meaning'], stateRows()),
     `Steps: ${Object.keys(steps).map(code).join(', ')}.`,
     '## Problems of the API of machines',
-    'The `code` of a problem, by HTTP status. Refusals have the same code in the log: [all](../src/domain/codes.ts), with what they mean.',
+    'The `code` of a problem, by HTTP status. Refusals have the same code in the log: [all](../src/domain/codes.ts), with their meaning.',
     table(['status', 'codes'], problemRows()),
   )
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { readPolicy } from '../../src/config/policy-file.ts'
 import {
   approverRuling,
@@ -89,6 +90,13 @@ function answer(policy: Policy, [kind, project]: (typeof changes)[number], chann
 
 test.each(recipes)('docs/policy.md links %s', (file) => {
   expect(readFileSync(join(docs, 'policy.md'), 'utf8')).toContain(`(policies/${file})`)
+})
+
+test('docs/policy.md shows the rules of one of them', () => {
+  const [, shown = ''] = /^ *```yaml\n([\s\S]*?)^ *```/m.exec(readFileSync(join(docs, 'policy.md'), 'utf8')) ?? []
+  const rulesOf = (text: string) => parse(text).rules.map((rule: object) => ({ ...rule, name: undefined }))
+
+  expect(rulesOf(shown)).toEqual(rulesOf(readFileSync(join(docs, 'policies/on-call-two-for-evacuations.yml'), 'utf8')))
 })
 
 test('what each recipe lets people do', async () => {

@@ -21,6 +21,6 @@ test('the workflow of the page, through a proxy that fails in each way at each s
     stdout: expect.stringMatching(/^Not requested: 203\.0\.113\.10 is already on web-2\.[^\n]*\n$/),
   })
   const away = run(lines, { ...env, LOCKKEEPER: 'http://127.0.0.1:9', PAUSE: '0' })
-  await expect(away).rejects.toMatchObject({ stdout: expect.stringMatching(/^Lockkeeper doesn't answer \(last status: 000\)\./) })
+  await expect(away).rejects.toMatchObject({ stdout: expect.stringMatching(/^No answer \(last status: 000\)\./) })
   expect(await lintWorkflow('failover.yml', workflow)).toEqual([])
 })
