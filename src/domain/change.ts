@@ -234,8 +234,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   complete?(approved: Facts, now: Facts): Facts
   /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
-  /** Says what it leaves as it is although people may expect otherwise, and what to do about it. */
-  leaves?(facts: Facts): Phrase | undefined
+  /** Says what it leaves as it is although people may expect otherwise, and what to do about it. `begun`: its input, unless *Check first* says a part. */
+  leaves?(facts: Facts, begun: Input | undefined): Phrase | undefined
   /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
   describe(facts: Facts): Description

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { isMachine } from '../domain/approval.ts'
 import { type Description, withoutRequester } from '../domain/change.ts'
 import { sendingMs } from '../domain/lane.ts'
 import { canReverse, type Request, type RequestRef, type Waits } from '../domain/request.ts'
@@ -15,7 +16,7 @@ import type { ReportName } from '../record/steps.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 import type { Answerable } from '../slack/interactions.ts'
-import { profileLink } from '../slack/text.ts'
+import { mention, profileLink } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 import { onDistrusted } from './operators.ts'
 
@@ -40,7 +41,10 @@ export function renderReport(app: App, request: Request, name: ReportName, names
       ...viewOf(app, request),
       lateAfter: formatDuration(app.config.moveTimeoutMs),
       now: Date.now(),
-      showActor: (userId) => profileLink(userId, profileOf(userId), names.get(userId)),
+      showActor: (userId) =>
+        isMachine({ userId })
+          ? mention(userId)
+          : profileLink(userId, profileOf(userId), names.get(userId) ?? request.personNames?.[userId]),
     },
     name,
   )
@@ -70,7 +74,7 @@ export function viewOf(app: App, request: Request): CardView {
     items,
     held: opened && heldNow(app, request),
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
-    leaves: opened?.change.leaves?.(opened.latest),
+    leaves: opened?.change.leaves?.(opened.latest, request.items && opened.input),
     unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
     ...warningWords(
       { ...request, warnings: [...request.newWarnings, ...request.warnings] },

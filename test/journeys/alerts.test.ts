@@ -84,10 +84,13 @@ describe('addresses that another request has locked', () => {
 
     const card = await untilProposed(world, 'edge-ash-1')
     expect(card.text).toMatch(
-      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? is locked by “<https:[^|]+\|Move [^>]+>”, requested by <https:/,
+      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, withdraw/,
     )
     await world.ben.click(card, 'Approve')
-    await untilReport(world.slack, card.ts, /Done/)
+    const report = await untilReport(world.slack, card.ts, /Done/)
+    expect(report.text).toMatch(
+      /Left out at the request: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+\|@ada>\./,
+    )
     expect(moves(world)).toHaveLength(1)
   })
 
@@ -103,10 +106,8 @@ describe('addresses that another request has locked', () => {
 
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
     expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. <!subteam\^S0ONCALL01>/)
-    expect(message.text).toMatch(/web-1: .* is locked by “<https:[^|]+\|Move [^>]+>”, requested by <@U0ADA00001>, and starts <!date/)
-    expect(message.text).toMatch(
-      /edge-ash-1: .* is locked by “<https:[^|]+\|Evacuate [^>]+>”, requested by <@U0ADA00001>, and starts <!date/,
-    )
+    expect(message.text).toMatch(/web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date/)
+    expect(message.text).toMatch(/edge-ash-1: .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/)
     await world.ben.click(message, 'Evacuate edge-ash-1…')
     const form = await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
     expect(JSON.stringify(form)).toContain('edge-ash-1')

@@ -41,9 +41,14 @@ export const evacuationFindings = findings({
     { field: 'elasticIpIds' },
   ),
 
-  'left-out': finding({ causes }, ({ causes }) => phrase`${causes.length} left out: ${whys(causes)}`, {
-    isNote: ({ causes }) => causes.every(isHarmless),
-  }),
+  'left-out': finding(
+    { causes },
+    ({ causes }) => {
+      const next = causes.some(({ code }) => code === 'locked') ? ' To move an address now, withdraw its request first.' : ''
+      return phrase`${causes.length} left out: ${whys(causes)}${[next]}`
+    },
+    { isNote: ({ causes }) => causes.every(isHarmless) },
+  ),
   'last-seen': finding(
     { server, count: z.number(), oldest: z.number() },
     ({ server, count, oldest }) =>
@@ -54,8 +59,8 @@ export const evacuationFindings = findings({
   locked: finding(
     { address: z.string(), title: z.string(), link: z.string().optional(), by: z.string(), start: z.number().optional() },
     ({ address, title, link, by, start }) => {
-      const starts = start === undefined ? [] : phrase`, and starts ${moment(start)}`
-      return phrase`${address} is locked by ${linked(title, link)}, requested by ${person(by)}${starts}.`
+      const starts = start === undefined ? [] : phrase`, starts ${moment(start)}`
+      return phrase`${address} has an open request: ${linked(title, link)} by ${person(by)}${starts}.`
     },
   ),
   /** `since`: in ms since 1970, if the alert said it. */
@@ -92,6 +97,14 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
 function isHarmless({ code }: Finding): boolean {
   return code === 'not-chosen' || code === 'not-on-server' || code === 'gone'
+}
+
+/** `begun`: before that, *Check first* names what was left out. Undefined if nothing stays. */
+export function whatStays({ bgp, from, leftOut }: EvacuationFacts, begun: EvacuationInput | undefined): Phrase | undefined {
+  const isLeft = ({ elasticIpId, finding }: LeftOut) => !isHarmless(finding) && !begun?.elasticIpIds?.includes(elasticIpId)
+  const causes = begun ? leftOut.filter(isLeft).map(({ finding }) => finding) : []
+  const stays = bgpLeft(bgp, from.name)
+  return causes.length === 0 ? stays : phrase`Left out at the request: ${whys(causes)}${stays ? phrase` ${stays}` : []}`
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */

@@ -35,6 +35,7 @@ import {
   type LeftOut,
   mostEvacuated,
   movesOf,
+  whatStays,
 } from './evacuation.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
@@ -176,7 +177,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
     explain: explainEvacuation,
     complete: completeEvacuation,
     remark: remarkWords,
-    leaves: ({ bgp, from }) => bgpLeft(bgp, from.name),
+    leaves: whatStays,
     subject: ({ from }) => from.name,
     describe,
     items: {
