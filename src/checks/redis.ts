@@ -4,7 +4,7 @@ import { createKeyring } from '../domain/signing.ts'
 import { formatDuration } from '../domain/text.ts'
 import { freezesOfPolicy, frozenWords, unreadableFreeze } from '../messages/freezes.ts'
 import { sameKey } from '../messages/operator-notices.ts'
-import { freezeOnAt } from '../record/freeze.ts'
+import { freezeOnAt, freezeSetAt } from '../record/freeze.ts'
 import { guardStore } from '../redis/connect.ts'
 import { clockWrongMs, type RedisHealth } from '../redis/connections.ts'
 import { code, mrkdwn } from '../slack/text.ts'
@@ -53,17 +53,18 @@ export const freezeOfOtherKey = wrong(unreadableFreeze, sameKey)
 
 export async function readFreeze({ config, freezes, store }: App) {
   const [{ record, isUnreadable }, now] = await Promise.all([freezes.read(), store.now()])
-  return { on: freezeOnAt({ record }, now), isUnreadable, ofPolicy: freezesOnAt(config.policy, now) }
+  return { on: freezeOnAt({ record }, now), planned: freezeSetAt({ record }, now), isUnreadable, ofPolicy: freezesOnAt(config.policy, now) }
 }
 type FreezeFact = Awaited<ReturnType<typeof readFreeze>>
 
 export const notFrozen = mrkdwn`None is on.`
 
-export function judgeFreeze({ on, isUnreadable, ofPolicy }: FreezeFact): Found {
+/** `planned`: the same, also if it begins later. */
+export function judgeFreeze({ on, planned, isUnreadable, ofPolicy }: FreezeFact): Found {
   const fix = mrkdwn`Find out what happened to Redis, then use the unfreeze command.`
   if (isUnreadable) return freezeOfOtherKey
   const policy = freezesOfPolicy(ofPolicy)
-  if (!on) return ok(policy ?? notFrozen)
+  if (!on) return ok(mrkdwn`${policy ?? notFrozen}${planned ? mrkdwn` Planned ${frozenWords(planned)}.` : ''}`)
   const words = mrkdwn`No change starts. Frozen ${frozenWords(on)}.${policy ? mrkdwn` ${policy}` : ''}`
   return on.because ? wrong(words, fix) : ok(words)
 }

@@ -40,7 +40,7 @@ export function report(bot: string, results: Diagnosis): Message {
         return mrkdwn`${sign} *${what}:* ${words}${toDo}`
       }),
   )
-  const isFrozen = results.some(({ what, is, words }) => what === 'Freeze' && is !== 'unknown' && words !== notFrozen)
+  const isFrozen = results.some(({ what, is, words }) => what === 'Freeze' && is !== 'unknown' && !words.text.startsWith(notFrozen.text))
   const title = mrkdwn`*${outcome}*${unsure === 0 ? '' : `, ${unsure} unknown`}${isFrozen ? '. *Changes are frozen.*' : ''}`
   const content = [...wholeSection(title), ...context([mrkdwn`Lockkeeper ${bot}`]), ...lines.flatMap(wholeSection)]
   const picker = externalSelect({ actionId: tests.picker, placeholder: 'Test the pickers' })

@@ -12,6 +12,7 @@ import {
   freezeFormId,
   freezeMessage,
   freezesOfPolicy,
+  frozenWords,
   neverBegan,
   notFrozen,
   policyFreezeWords,
@@ -127,9 +128,12 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
   if (Object.keys(problems).length > 0) return problems
 
   const record = await app.freezes.set({ from, until, by, reason, channelId })
-  if (record === 'is-on')
-    throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen. One is on now. Lift it first, or freeze at once to replace it.`)
+  if (record === 'is-on') {
+    const words = frozenWords((await app.freezes.read()).record as FreezeRecord)
+    throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen: there is a freeze ${words}. Lift it first, or freeze at once.`)
+  }
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
+  await judgeHeld(app)
   const told = await withinOr(tellMs, tell(app, record), undefined)
   const unposted = context([mrkdwn`Lockkeeper couldn't post this in the channel yet.`])
   if (told?.is !== 'sent') await answer.ephemeral(message([...freezeMessage(app.config.docsUrl, record).blocks, ...unposted]))
@@ -145,14 +149,21 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   const ofPolicy = freezesOnAt(app.config.policy, await app.store.now())
   if (!lifted) return notFrozen(ofPolicy)
   void tell(app, lifted)
-  await wakeHeld(app)
-  // The messages of those that wait for an approval say what would hold them.
-  await showAgain(
-    app,
-    (await app.store.findOpen()).requests.filter(({ state }) => state === 'waiting'),
-  )
+  await judgeHeld(app)
   const still = freezesOfPolicy(ofPolicy)
   return mrkdwn`${unfrozenWords(lifted)}${still ? mrkdwn` ${still}` : ''}`
+}
+
+/** What is approved starts, or its message says what holds it now. The messages of those that wait for an approval say what would. */
+async function judgeHeld(app: App): Promise<void> {
+  // Messages show what was read last.
+  await app.freezes.read()
+  await wakeHeld(app)
+  const { requests } = await app.store.findOpen()
+  await showAgain(
+    app,
+    requests.filter(({ state }) => state === 'waiting'),
+  )
 }
 
 /** *Unfreeze* says what it starts, before it does. */

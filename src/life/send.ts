@@ -274,12 +274,11 @@ function byApproval(one: Request, other: Request): number {
   return (one.decidedAt ?? 0) - (other.decidedAt ?? 0)
 }
 
-/** Lets all start at once that a freeze has held until now, or holds at this moment, in the order of their approvals. Each is judged again. */
+/** Judges all again at once that a window, a start or a freeze holds, in the order of their approvals: a freeze was set or lifted. */
 export async function wakeHeld({ store, queues }: App): Promise<void> {
   const { requests } = await store.findOpen()
   const held = requests.filter(
-    (request) =>
-      isApprovedOrPartly(request) && (request.state === 'tracking' || request.waits === undefined || request.waits.for === 'freeze'),
+    (request) => isApprovedOrPartly(request) && (request.state === 'tracking' || request.waits === undefined || isHeld(request)),
   )
   const inOrder = held.toSorted(byApproval)
   await Promise.all(inOrder.map((request, place) => queues.wake(request, place * betweenStartsMs)))

@@ -242,7 +242,7 @@ export function createFreezes(
 
   /**
    * Freezes, at once or from a later time on. It counts in all processes when this resolves. `is-on`: one that begins later would end the one that
-   * is on. `unknown-key`: this process cannot read the record, and writes nothing. Throws StoreUnavailableError.
+   * is on, or will be. `unknown-key`: this process cannot read the record, and writes nothing. Throws StoreUnavailableError.
    */
   async function set(
     next: Next & { from?: number | undefined; until?: number | undefined },
@@ -251,7 +251,7 @@ export function createFreezes(
       if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()
       const { distrust, record, now } = found
-      if ((next.from ?? now) > now && freezeOnAt({ record }, now)) return 'is-on'
+      if ((next.from ?? now) > now && freezeSetAt({ record }, now)) return 'is-on'
       const changed = distrust ? undefined : await change(found, { ...next, isOn: true })
       if (changed) return changed
     }

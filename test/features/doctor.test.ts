@@ -52,7 +52,7 @@ const well: SetupFacts = {
   machines: { isOn: true, listed: [{ name: 'ci', channelId: 'C0OPS00001' }] },
   redis: { is: 'safe' },
   stateKey: true,
-  freeze: { on: undefined, isUnreadable: false, ofPolicy: [] },
+  freeze: { on: undefined, planned: undefined, isUnreadable: false, ofPolicy: [] },
   ...keys([key({})]),
   limits: {
     perMinute: { read: 60, write: 20 },
@@ -80,12 +80,14 @@ test('alerts are not received if nothing can be requested for them', async () =>
 })
 
 const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }
-const frozen = ({ on, ...more }: { on?: object; isUnreadable?: true; ofPolicy?: (typeof blackFriday)[] }) => ({
+const record = (more: object) => ({ revision: 1, isOn: true, setAt: 0, from: 0, before: [], id: 'f1', ...more })
+const frozen = ({ on, planned, ...more }: { on?: object; planned?: object; isUnreadable?: true; ofPolicy?: (typeof blackFriday)[] }) => ({
   freeze: {
     isUnreadable: false,
     ofPolicy: [],
     ...more,
-    on: on && { revision: 1, isOn: true, setAt: 0, from: 0, before: [], id: 'f1', ...on },
+    on: on && record(on),
+    planned: planned && record(planned),
   },
 })
 
@@ -146,6 +148,7 @@ const situations: Record<string, Partial<SetupFacts>> = {
     ofPolicy: [blackFriday],
   }),
   'A freeze of the policy is on': frozen({ ofPolicy: [blackFriday] }),
+  'A freeze begins later': frozen({ planned: { by: 'U0BEN00001', from: Date.UTC(2026, 10, 27, 18) } }),
   'Lockkeeper has frozen everything': frozen({ on: { because: 'set-back' } }),
   'The record of freezes was signed with another key': frozen({ isUnreadable: true }),
   'The API key is rejected': status(401),

@@ -92,7 +92,7 @@ describe('a freeze', () => {
     const begun = await freeze(world, 'for 2h because of the sale')
     expect(begun.text).toMatch(/until <!date\S+ .*\. No change starts\./)
     await world.ben.command('/infra freeze from in 1h because of the sale', { channel: ops })
-    await untilShown(world.slack, people.ben, /Nothing was frozen\. One is on now\. Lift it first/)
+    await untilShown(world.slack, people.ben, /Nothing was frozen: there is a freeze by <@U0BEN00001> until <!date.*\. Lift it first/)
   })
 
   test('with a beginning and an end holds nothing until then, and both channels get it when it is set and at both ends, once', async () => {
@@ -134,6 +134,27 @@ describe('a freeze', () => {
     const replaced = await freeze(world, 'from in 1h because of the sale')
     await freeze(world, 'because of the sale')
     await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Planned freeze, canceled:*'), { what: 'the replaced one' })
+  })
+
+  test('with a beginning is shown at once on what it will hold, and no later one takes its place', async () => {
+    const world = await start()
+    await world.ada.command('/infra ip move 203.0.113.10 web-3 in 2h', { channel: ops })
+    const undecided = await untilCard(world.slack, /203\.0\.113\.10.*Starts <!date/s)
+    await world.ada.command('/infra ip move 203.0.113.12 web-3 in 2h', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /203\.0\.113\.12/), 'Approve')
+    const approved = await untilCard(world.slack, /203\.0\.113\.12.*Approved\.\* Starts <!date/s)
+
+    await freeze(world, 'from in 1h until in 3h because of the sale')
+    for (const card of [undecided, approved])
+      await world.slack.until(() => cardNow(world, card)?.text.includes('Held by a freeze, until'), { what: 'what would hold it' })
+    await world.ben.command('/infra freeze from in 4h because of the sale', { channel: ops })
+    await untilShown(
+      world.slack,
+      people.ben,
+      /Nothing was frozen: there is a freeze by <@U0BEN00001> from <!date.* until <!date.*\. Lift it first/,
+    )
+    await world.ben.command('/infra doctor', { channel: ops })
+    await untilShown(world.slack, people.ben, /\*Freeze:\* None is on\. Planned by <@U0BEN00001> from <!date/)
   })
 
   test('is set in a form by the command alone, or without a reason, with what was typed', async () => {
@@ -271,7 +292,7 @@ test('an emergency approval of its requester takes a sentence as the reason, pas
     /Overrides the window “far” \(opens .*\) and <@\w+>'s freeze \(until lifted\)\. The channel sees your reason\./,
   )
   await world.ada.fill(form, { Reason: 'ok' })
-  expect((await world.ada.submit()).errors).toEqual({ reason: "Say in a sentence why this can't wait for an approver." })
+  expect((await world.ada.submit()).errors).toEqual({ reason: 'Too short. Write at least 3 different words.' })
   expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
   await world.ada.fill(form, { Reason: 'The site is down' })
   expect((await world.ada.submit()).errors).toBeUndefined()

@@ -138,6 +138,7 @@ describe('a freeze', () => {
     expect(await record()).toBe(before)
     await lift()
     await set({ ...byBen, from: from + 3 * hours })
+    expect(await trySet({ ...byBen, from: from + 4 * hours })).toBe('is-on')
     expect(await lift()).toMatchObject({ isOn: false })
     letPass(4 * hours)
     expect(await isHeld()).toBe(false)
