@@ -5,7 +5,7 @@ import type { ButtonDenial } from '../domain/approval.ts'
 import { StoreUnavailableError } from '../domain/errors.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { longestReason, visibleReason } from '../domain/policy.ts'
-import { isSentence } from '../domain/reason.ts'
+import { fewestWords, isSentence } from '../domain/reason.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
@@ -189,10 +189,11 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<F
   return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks: checkBlocks(viewOf(app, request)) })
 }
 
+const sentence = [mrkdwn`Too short. Write at least ${fewestWords} different words.`, isSentence] as const
+
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
-  const whole = mrkdwn`Say in a sentence why this can't wait. It's posted in the channel.`
-  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), whole, isSentence)
+  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), ...sentence)
   if (isUrgent && problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
   if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
@@ -206,8 +207,7 @@ async function submitApprove(app: App, submission: Submission): Promise<Submissi
 }
 
 async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const whole = mrkdwn`Say in a sentence why this can't wait for an approver.`
-  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, whole, isSentence)
+  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, ...sentence)
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await breakGlass(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`You approved your own request. ${ownStart(request.start)}The channel sees your reason.` }

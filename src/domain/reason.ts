@@ -54,7 +54,7 @@ export function unmetTerms(terms: ReasonTerms[], reason: string | undefined): Re
   return shown === undefined ? terms : terms.filter(({ pattern }) => pattern !== undefined && !firstMatch(pattern, shown))
 }
 
-const fewestWords = 3
+export const fewestWords = 3
 const fewestLetters = 8
 
 /** Whether a reason says something: three different words of eight letters together, in any script. `ok` and `asap asap asap` do not. */

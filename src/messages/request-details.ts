@@ -34,7 +34,10 @@ function timeline(view: CardView): Mrkdwn[] {
   const { decision, decidedAt, sentAt, lateAt, endedAt, state, unansweredSince, start, startNow } = request
   const events = [
     { time: request.createdAt, what: by('Requested', request.origin.userId) },
-    ...request.approvals.map((approval) => ({ time: approval.at, what: by('Approved', approval.by) })),
+    ...request.approvals.map(({ at, by: who, emergency, passed }) => ({
+      time: at,
+      what: mrkdwn`${by(emergency ? ':rotating_light: *Emergency approval*' : 'Approved', who)}${pastWords(passed)}`,
+    })),
     ...(request.approvals.some((approval) => approval.by === decision?.by) ? [] : [{ time: decidedAt, what: decisionWords(request) }]),
     { time: startNow ? undefined : start, what: 'Scheduled start' },
     { time: startNow?.at, what: mrkdwn`${by('Started now', startNow?.by)}${start ? mrkdwn`, instead of ${exactTime(start)}` : ''}` },

@@ -54,9 +54,9 @@ alerts:
     expect(JSON.stringify(form)).toMatch(/Held by a freeze until lifted\.|[Ss]tarts when the window/)
     expect(JSON.stringify(form)).toMatch(/Overrides the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze \(until lifted\)\./)
     for (const [reason, words] of [
-      ['', /Say in a sentence why this can't wait/],
-      ['ok', /Say in a sentence/],
-      ['asap asap asap!!', /Say in a sentence/],
+      ['', /Too short\. Write at least 3 different words/],
+      ['ok', /Too short/],
+      ['asap asap asap!!', /Too short/],
     ] as const) {
       await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
       expect(JSON.stringify((await world.ben.submit()).errors)).toMatch(words)

@@ -295,6 +295,20 @@ test('the details of a request', async () => {
         ),
       ),
     ],
+    [
+      'An approver let it pass a freeze',
+      shown(
+        requestDetails(
+          view({
+            ...sent,
+            state: 'tracking',
+            approvals: [
+              { ...byBen, at: at(12), emergency: true, reason: 'web-1 is down', passed: [{ by: 'freeze', name: ownFreezeName }] },
+            ],
+          }),
+        ),
+      ),
+    ],
     ['Its tracking was stopped', shown(requestDetails(ended({ ...sent, state: 'untracked', stoppedBy: 'U0ADA00001', endedAt: at(30) })))],
   ])
 })

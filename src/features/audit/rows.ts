@@ -153,15 +153,21 @@ function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   return [...states.values()].map((state) => ({ state }))
 }
 
+/** ` by @Ada and @Ben`. Empty if no entry names anybody. */
+function byWhom(entries: FoundEntry[]): Mrkdwn {
+  const people = [...new Set(entries.flatMap(({ by }) => by ?? []))]
+  return people.length === 0 ? mrkdwn`` : mrkdwn` by ${joinMrkdwn(people.map(mention), ' and ')}`
+}
+
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   const said = (words: string, acts: string[], after = '') => {
-    const people = [...new Set(entries.flatMap(({ act, by }) => (acts.includes(act) && by ? [by] : [])))]
-    return people.length > 0 ? [mrkdwn`${words} by ${joinMrkdwn(people.map(mention), ' and ')}${after}`] : []
+    const of = entries.filter(({ act, by }) => acts.includes(act) && by)
+    return of.length > 0 ? [mrkdwn`${words}${byWhom(of)}${after}`] : []
   }
   return joined(
     [
       ...said('approved', ['approve', 'count-approval'], entries.some(isEmergency) ? ' (emergency)' : ''),
-      ...said('approved', ['break-glass'], ' alone (break-glass)'),
+      ...said('approved', ['break-glass'], ' alone (emergency)'),
       ...said('rejected', ['reject']),
       ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
     ],
@@ -175,14 +181,18 @@ function isEmergency({ act, passed }: FoundEntry): boolean {
 
 function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfChanges): Mrkdwn | undefined {
   const refused = entries.filter(({ act }) => act === 'refused')
-  if (requestId === undefined) return joined([...refused.flatMap(whyRefused), ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
+  const once = refused.slice(0, 1).map(() => mrkdwn`noted once in 10 min`)
+  if (requestId === undefined)
+    return joined([...refused.flatMap(whyRefused), ...once, ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.length
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
   return joined([
     ...(has('distrust') ? [mrkdwn`its record can't be trusted`] : []),
     ...discarded.map((why) => mrkdwn`${why}`),
-    ...(attempts > 0 ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}`] : []),
+    ...(attempts > 0
+      ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}${byWhom(refused)}`]
+      : []),
     ...(has('request') ? [] : [mrkdwn`its first entry wasn't found`]),
   ])
 }
