@@ -38,7 +38,7 @@ export const errors = {
     means: 'This process lacks the key that signed a request. Normal for a few minutes while STATE_KEY is rotated.',
     do: 'Give all processes the same STATE_KEY.',
   },
-  'approval-needed-now': { means: 'The policy now asks for approval of a request that needed none.', do: again },
+  'approval-needed-now': { means: 'A request lacks approvals that the policy now asks for.', do: again },
   'rule-gone': { means: 'No rule of the policy covers an approved request anymore.', do: again },
   'end-not-allowed': { means: 'The policy no longer allows the end of an approved key.', do: again },
   'confirmation-needed-now': { means: 'The policy now asks for a passkey.', do: again },

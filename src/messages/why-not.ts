@@ -48,7 +48,7 @@ const constant = {
     why: 'The audit shows that it already ended. Nothing was sent.',
     next: tellOperators,
   },
-  'approval-needed-now': { why: 'The policy now requires approval. Nothing was changed.' },
+  'approval-needed-now': { why: 'It lacks approvals that the policy now requires. Nothing was changed.' },
   'rule-gone': {
     why: 'No policy rule covers it anymore. Nothing was changed.',
     next: "Lockkeeper's operators can add a rule.",

@@ -49,9 +49,7 @@ export const sharedFindings = {
   ),
 
   'token-stops': finding({ verb: Verb }, ({ verb }) =>
-    verb === 'rotate'
-      ? 'The old token stops working when the requester presses Rotate key.'
-      : 'The token stops working right after the approval.',
+    verb === 'rotate' ? 'Pressing Rotate key stops the old token.' : 'The token stops working when this starts.',
   ),
   /**
    * The times count back from `readAt`. `usedAgoMs`: absent if the account shows no use. `changedAgoMs`: since its last change or rotation,

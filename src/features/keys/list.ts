@@ -33,8 +33,7 @@ const columns: Columns<ListedKey> = [
   },
   { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)) },
   { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice) },
-  { header: 'Access', cell: accessWords },
-  { header: 'Usable from', cell: origins },
+  { header: 'Access', cell: (key) => mrkdwn`${accessWords(key)}, from ${origins(key)}` },
   { header: 'Last used', cell: lastUsed },
   { header: 'Owner', cell: ({ user }) => user?.email ?? user?.id ?? 'unknown' },
 ]
@@ -115,7 +114,7 @@ function choiceOf(key: ApiKey): string {
 }
 
 function origins({ allowedIps }: ApiKey): Mrkdwn {
-  if (allowedIps === undefined) return mrkdwn`unknown`
+  if (allowedIps === undefined) return mrkdwn`unknown addresses`
   return allowedIps.length > 0 ? joinMrkdwn(allowedIps.map(code), ', ') : mrkdwn`any IP`
 }
 

@@ -29,7 +29,7 @@ export const revokeApiKey = changeFeature<Revocation, KeyFacts, 'keyId'>({
     callbackId: 'revoke-api-key',
     title: 'Revoke an API key',
     about: 'keyId',
-    fields: { keyId: pick(apiKeys, { label: 'API key', hint: 'Its token stops working as soon as the request is approved.' }) },
+    fields: { keyId: pick(apiKeys, { label: 'API key', hint: 'Its token stops working when the revocation starts.' }) },
     filled: (_, facts) => ({ keyId: pickedKey(facts) }),
   },
   command: {
