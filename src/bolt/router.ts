@@ -21,7 +21,7 @@ export function commandNamed(commands: Command[], words: string[]): { name: stri
 }
 
 /** Answers words that are no command, such as an address. Undefined if they name nothing. */
-export type Bare = (words: string[]) => Promise<Message | undefined>
+export type Bare = (typed: string) => Promise<Message | undefined>
 
 export function handlerFor(
   app: App,
@@ -39,7 +39,7 @@ export function handlerFor(
   if (!found || isMistyped(commands, words))
     return async ({ origin, answer }) => {
       const isMeant = meantBy(commands, words).names.length > 0 || commands.some((each) => each.words.startsWith(`${first.toLowerCase()} `))
-      const found = isMeant || others.length > 0 ? undefined : await bare(words)
+      const found = isMeant ? undefined : await bare(words.join(' '))
       await answer.ephemeral(found ?? unknownCommand(commands, words, origin.command))
     }
   const { command } = found

@@ -245,7 +245,7 @@ const mostThings = 8
 export const lookUp: OwnAbility = {
   create: (app) => ({
     commands: [],
-    bare: (words) => lookUpTyped(app, words),
+    bare: (typed) => lookUpTyped(app, typed),
     shortcuts: {
       'look-up': {
         form: () => modal({ title, blocks: wholeSection(mrkdwn`Searching this message…`) }),
@@ -263,11 +263,10 @@ async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcu
 }
 
 /** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
-async function lookUpTyped(app: App, words: string[]): Promise<Message | undefined> {
-  const typed = words.join(' ')
+async function lookUpTyped(app: App, typed: string): Promise<Message | undefined> {
   const [request] = await requestsCalled(app, typed)
   if (request) return notice(requestLine(app, request, `Request ${shortId(request)}`))
-  const { lists, things } = await lookUpWords(app, words.flatMap(wordsOf))
+  const { lists, things } = await lookUpWords(app, wordsOf(typed))
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
   const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []

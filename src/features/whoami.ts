@@ -79,7 +79,7 @@ function whyNot(ruling: Ruling): Mrkdwn {
   return ruling.allowed ? mrkdwn`` : denialWords(ruling.denial, () => 'this')
 }
 
-/** How many approvals it needs, and who gives them, if this person can't. */
+/** How many approvals it needs, or who gives them, if this person can't. */
 function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: PolicyRule, ruling: Ruling): Mrkdwn[] {
   if (!approve) return [mrkdwn`No approval needed`]
   const needed = approvalsNeeded(approve)
@@ -87,10 +87,11 @@ function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: Pol
     ...(breakGlass ? [ruling.allowed ? 'press Approve on your own request' : 'approvers can approve their own requests'] : []),
     ...(emergency ? [`${ruling.allowed ? 'your approval of requests of others' : 'an approval'} can pass windows and freezes`] : []),
   ]
-  const who = ruling.allowed ? [] : isForLackOfAnswer(ruling.denial) ? [whyNot(ruling)] : [mrkdwn`${whoApproves(approve)} can approve`]
+  const how = `${confirmBy ? ` with a ${confirmBy}` : ''} within ${formatDuration(expiresMs)}`
+  const isUnsure = !ruling.allowed && isForLackOfAnswer(ruling.denial)
   return [
-    ...who,
-    mrkdwn`${needed} ${needed === 1 ? 'approval' : 'approvals'}${confirmBy ? ` with a ${confirmBy}` : ''} within ${formatDuration(expiresMs)}`,
+    ...(isUnsure ? [whyNot(ruling)] : []),
+    mrkdwn`${ruling.allowed || isUnsure ? mrkdwn`${needed} ${needed === 1 ? 'approval' : 'approvals'}` : mrkdwn`Needs approval from ${whoApproves(approve)}`}${how}`,
     ...(urgent.length > 0 ? [mrkdwn`In an emergency, ${urgent.join(', and ')}`] : []),
   ]
 }

@@ -98,6 +98,8 @@ test('the short id of a request and the name of a key are looked up, too', async
   await ada.command('/infra terraform', { channel: ops })
   await ada.click(await untilShown(slack, people.ada, /\*terraform\* {2}API key, .*\nDoesn't end by itself\n/), 'Show key')
   await untilShown(slack, people.ada, /1 API key matching `terraform`/)
+  await ada.command('/infra grafana read', { channel: ops })
+  await untilShown(slack, people.ada, /\*“grafana read”\* {2}API key/)
   await ada.command('/infra terrafrom', { channel: ops })
   await untilShown(slack, people.ada, /Nothing is called terrafrom\. Did you mean terraform\?/)
 })
