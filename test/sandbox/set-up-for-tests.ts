@@ -45,13 +45,13 @@ const keepAddresses: Plugin = {
 
 /** Bundles the programs of the bot, because about fifty processes would load 1,800 files each. */
 async function bundleBots(folder: string): Promise<void> {
-  // For a package that finds a compiled part of itself by its place.
+  // For packages that find a part of themselves by their place, or whose modules must be loaded in their own order.
   await symlink(nodeModules, join(folder, 'node_modules'), 'junction')
   await build({
     configFile: false,
     logLevel: 'silent',
     plugins: [keepAddresses],
-    ssr: { noExternal: true, external: ['msgpackr'] },
+    ssr: { noExternal: true, external: ['msgpackr', '@simplewebauthn/server'] },
     build: {
       ssr: true,
       target: 'node24',
