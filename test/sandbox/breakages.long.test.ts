@@ -74,10 +74,6 @@ test('two hours later a window is open and a freeze is over, so that what they h
   const textOf = ({ ts }: { ts: string }) => slack.messages(ops).find((each) => each.ts === ts)?.text ?? ''
   await approveHeld({ slack }, slack.as(ben), card)
   await slack.until(() => /Approved\.\* Held by a freeze/.test(textOf(card)))
-  await slack.as(ada).command('/infra ip move 203.0.113.61 edge-tyo-2 in 1h', { channel: ops })
-  const scheduled = await slack.until(() => slack.messages(ops).find(({ text }) => /203\.0\.113\.61.*needs approval/s.test(text)))
-  await slack.as(ben).command('/infra freeze for 30m because something looks wrong', { channel: ops })
-  await slack.as(ben).click(scheduled, 'Approve')
   const undecided = await requestMove(1)
   const writes = accountApi.journal.writes().length
 
