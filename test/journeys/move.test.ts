@@ -65,7 +65,7 @@ describe('a move', () => {
 
     expect((await untilCard(world.slack, /Withdrawn/)).text).toMatch(words)
     // Others than the requester call the requester.
-    if (who === 'ben') await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn\* by .*Nothing was done\.$/)
+    if (who === 'ben') await untilReport(world.slack, card.ts, /^<@U0ADA00001> .*\*Withdrawn:\* .* by .*Nothing was done\.$/)
     const { store, all, audit } = openRecords(world)
     const [request] = await all()
     if (!request) throw new Error('there is no request')
