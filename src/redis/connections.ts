@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Cluster, type Redis as RedisFromIoredis } from 'ioredis'
 import type { Config } from '../config/config.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type WriteRefusal,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { withinOr } from '../domain/within.ts'
+import { settleWithin, withinOr } from '../domain/within.ts'
 import type { Log, RepeatedLines } from '../ops/log.ts'
 import { bySentinels, closeRedis, connectRedis, guardStore, holdCommands, type Redis, unreachableRedis } from './connect.ts'
 import { createKeys, type Keys } from './key-names.ts'
@@ -66,6 +67,8 @@ export function createRedisConnections(
     })
     isLogged = true
     releaseCommands()
+    // It refuses commands until it is ready, which can be a moment after the other one.
+    if (prompt.status !== 'ready') await settleWithin(2_000, [once(prompt, 'ready')])
   }
 
   async function faults(): Promise<RedisFault[]> {

@@ -122,14 +122,32 @@ describe('a Redis that rejects the user', () => {
   })
 })
 
-test('throws StartError for a database that Redis does not have', async () => {
-  const config = { redis: { url: new Secret(`${inject('redisUrl')}/99`), prefix: 'check', allowVolatile: false } } as Config
+/** Connections to the Redis of the tests, which loses its data. */
+function connect(path = '') {
+  const config = { redis: { url: new Secret(`${inject('redisUrl')}${path}`), prefix: 'check', allowVolatile: true } } as Config
   const connections = createRedisConnections(config, { log: { warn: () => {} }, lines: { write: () => {}, end: () => {} } as never })
   onTestFinished(connections.close)
+  return connections
+}
 
-  expect(String(await connections.reach().catch((error: unknown) => error))).toBe(
-    "StartError: REDIS_URL ends with the number of a database that Redis doesn't have. Remove the number.",
-  )
+test('throws StartError for a database that Redis does not have', async () => {
+  expect(
+    String(
+      await connect('/99')
+        .reach()
+        .catch((error: unknown) => error),
+    ),
+  ).toBe("StartError: REDIS_URL ends with the number of a database that Redis doesn't have. Remove the number.")
+})
+
+test('Redis is reached once the connection for people is ready, too, because that refuses commands before', async () => {
+  const { patient, prompt, reach } = connect()
+  await expect.poll(() => [patient.status, prompt.status]).toEqual(['ready', 'ready'])
+  prompt.disconnect(true)
+
+  await reach()
+
+  expect(await prompt.exists('nothing')).toBe(0)
 })
 
 test('a Redis that could lose requests causes a StartError, or a warning if ALLOW_VOLATILE_REDIS is set', async () => {
