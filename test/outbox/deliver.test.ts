@@ -213,7 +213,7 @@ test.each<[string, name: string, of: Case, calls: string[], log: unknown[]]>([
     'break-glass',
     { ...archived, request: { state: 'approved', decision: emergency } },
     [toThread, toAda],
-    [expect.stringContaining("*Emergency approval* not posted in its channel"), noticeRefused],
+    [expect.stringContaining('*Emergency approval* not posted in its channel'), noticeRefused],
   ],
 ])('a report that Slack refuses for good %s', async (_, name, of, calls, log) => {
   const delivery = await deliverOne(name, of)
