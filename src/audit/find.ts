@@ -52,15 +52,16 @@ export async function* entries({ audit: { redis, keys } }: AuditApp, order: 'xra
   const [start, end] = order === 'xrange' ? ['-', '+'] : ['+', '-']
   let from = start
   let count = 0
-  for (;;) {
-    const page = await guardStore(() => redis[order](keys.audit, from, end, 'COUNT', pageSize))
+  // What is searched among the newest is usually among the first few.
+  for (let size = order === 'xrevrange' ? 50 : pageSize; ; size = pageSize) {
+    const page = await guardStore(() => redis[order](keys.audit, from, end, 'COUNT', size))
     for (const [id, [, text = '']] of page) {
       if (count % entriesPerTurn === 0) await nextTurn()
       count += 1
       from = `(${id}`
       yield { id, text }
     }
-    if (page.length < pageSize) return
+    if (page.length < size) return
   }
 }
 

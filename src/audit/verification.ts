@@ -5,7 +5,7 @@ import { StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { createKeyring, type Keyring, type Verdict } from '../domain/signing.ts'
 import { within } from '../domain/within.ts'
 import { describeError } from '../ops/log.ts'
-import { connectRedis, guardStore, type Redis, unreachableRedis } from '../redis/connect.ts'
+import { guardStore, type Redis, withRedis } from '../redis/connect.ts'
 import { createKeys, type Keys } from '../redis/key-names.ts'
 import { type AuditEntry, createVerifier, type Head, hashOf, parseEntry, readPrintedLine, timeOf, verifyNote } from './chain.ts'
 
@@ -242,12 +242,7 @@ async function verify(env: Environment, paths: string[]): Promise<Checked> {
   const trusted = signingSecrets && createSignatureCheck(createKeyring(signingSecrets, { purpose: 'audit', prefix }))
   // Without a key, every signature counts as genuine.
   const signatures = trusted ?? createSignatureCheck({ verify: () => 'genuine' })
-  let problem: string | undefined
-  const note = (code: string) => {
-    problem = code
-  }
-  const redis = connectRedis(url, 'patient', note, sentinelPassword)
-  try {
+  return withRedis<Checked>({ url, sentinelPassword }, async (redis) => {
     const [seconds] = await runCommand(() => redis.time())
     const log = await readLogs(paths)
     const comparison = log.lines.size > 0 ? createComparison(log.lines, Number(seconds) * 1_000) : undefined
@@ -268,12 +263,7 @@ async function verify(env: Environment, paths: string[]): Promise<Checked> {
     if (breaks.length > 0) return { exitCode: 1, lines: [...breaks, ...losses, ...(trusted ? [] : [notChecked])] }
     const whole = wholeSentence(walk, compared, trusted !== undefined)
     return { exitCode: walk.count === 0 ? 3 : losses.length > 0 ? 4 : 0, lines: [whole, ...losses] }
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error
-    throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))
-  } finally {
-    redis.disconnect()
-  }
+  })
 }
 
 async function runCommand<T>(command: () => Promise<T>): Promise<T> {

@@ -82,7 +82,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
   }
 }
 
-const cannot = mrkdwn`This can't be requested from here. Use the command.`
+const cannot = mrkdwn`This can't be requested from here. Request it where it was requested first.`
 
 /** *Request again*: the same change, also at the same time if that is still ahead. */
 export const fillAgain: FillAgain = (app, request) => {

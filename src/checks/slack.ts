@@ -241,8 +241,8 @@ export function judgePort(of: 'alerts' | 'machines', { isOn, listed }: Port): Fo
 /** What rules ask for besides a click, and whether enough people can give it. */
 export async function readConfirmations(app: App) {
   const rules = await whoConfirms(app)
-  const problems = rules.length === 0 ? [] : await Promise.all(Object.values(app.confirmations).map(({ problem }) => problem()))
-  return { rules, problems: problems.flatMap((problem) => problem ?? []) }
+  const problems = rules.length === 0 ? [] : await Promise.all(Object.values(app.confirmations).map((each) => each.problems()))
+  return { rules, problems: problems.flat() }
 }
 
 export function judgeConfirmations({ rules, problems }: Awaited<ReturnType<typeof readConfirmations>>): Found[] {
@@ -253,5 +253,5 @@ export function judgeConfirmations({ rules, problems }: Awaited<ReturnType<typeo
     // A requester can't approve their own request.
     return wrong(mrkdwn`${words} It needs ${needed} besides the requester.`, mrkdwn`Let more of them add one, as docs/passkeys.md says.`)
   })
-  return [...problems.map((problem) => wrong(problem, mrkdwn`Check ${code('PUBLIC_URL')}, and the proxy before it.`)), ...ofRules]
+  return [...problems.map(({ words, fix }) => wrong(words, fix)), ...ofRules]
 }

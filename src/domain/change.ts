@@ -213,6 +213,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   takesTime?: true
   /** The change starts right after its approval, and nothing else can be asked for. */
   takesNoStart?: true
+  /** It only takes rights away, so no window and no freeze holds it. */
+  isUnheld?: true | undefined
   input: z.ZodType<Input>
   facts: z.ZodType<Facts>
   /** For a kind that alerts may request: moves to a target what a server has. What cannot be moved is left out, because nobody can choose. */

@@ -48,7 +48,7 @@ export const errors = {
   },
   'passkeys-not-trusted': {
     means: 'The record of passkeys in Redis is gone, older or forged. Nobody can approve with one.',
-    do: `${changePassword}. Then add the passkeys again (docs/passkeys.md).`,
+    do: `${changePassword}. Then add passkeys again, and trust the first (docs/passkeys.md).`,
   },
   'approved-too-long-ago': { means: 'An approved request could not be sent within 30 minutes.', do: again },
   'request-lost': {

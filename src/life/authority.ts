@@ -116,7 +116,12 @@ function approvalProblem({ signatures }: App, request: Request, rule: PolicyRule
 async function unconfirmedAct(app: App, request: Request, rule: PolicyRule): Promise<AuthorityProblem | undefined> {
   const { decision, approvals, startNow, needsApproval } = request
   const given = decision?.breakGlass
-    ? [{ act: { to: 'break-glass' as const, by: decision.by ?? '', reason: decision.reason }, confirmed: decision.confirmed }]
+    ? [
+        {
+          act: { to: 'break-glass' as const, by: decision.by ?? '', reason: decision.reason, passed: decision.passed },
+          confirmed: decision.confirmed,
+        },
+      ]
     : approvals.map((each) => ({ act: actOf(each), confirmed: each.confirmed }))
   const early = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine' ? [startNow] : []
   const acts = [

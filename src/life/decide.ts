@@ -56,16 +56,11 @@ export async function approve(
     refuseUnlessWaiting(request, by)
     // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
     if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal('record-changed', changedRecord)
-    // Drops approvals that somebody who can write to Redis has added.
-    const earlier = await confirmedOf(
-      app,
-      request,
-      request.approvals.filter((each) => signatures.verifyApproval(request, each) === 'genuine'),
-    )
+    const earlier = await believedApprovals(app, request)
     if (earlier.some((each) => each.by === by))
       throw new Refusal('approved-before', approvedByYou((await tally(app, request, peopleOf(earlier))).missing))
     const isUrgent = emergency === undefined ? undefined : (true as const)
-    const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, reason: emergency }), given)
+    const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, ...urgent }), given)
     const unsigned = { by, ...grant, ...urgent, emergency: isUrgent, confirmed, at: await store.now() }
     const approval = signatures.signApproval(request, unsigned)
     const approvals = [...earlier, approval]
@@ -88,9 +83,13 @@ export async function approve(
   throw new Error(`request ${read.id} kept changing while it was approved`)
 }
 
-/** Those that still count where the rule asks for a confirmation. It may have begun to, or what confirmed one may be gone: that person can approve again. */
-async function confirmedOf(app: App, request: Request, approvals: Approval[]): Promise<Approval[]> {
+/**
+ * Without approvals that somebody who can write to Redis has added, and, where the rule asks for a confirmation, without those that have none: it may
+ * have begun to, or what confirmed one may be gone. That person can approve again.
+ */
+export async function believedApprovals(app: App, request: Request): Promise<Approval[]> {
   const rule = ruleOf(app, request)
+  const approvals = request.approvals.filter((each) => app.signatures.verifyApproval(request, each) === 'genuine')
   if (!rule) return approvals
   const problems = await Promise.all(approvals.map((each) => confirmationProblem(app, rule, request, actOf(each), each.confirmed)))
   return approvals.filter((_, index) => problems[index] === undefined)
@@ -133,8 +132,8 @@ export async function breakGlass(app: App, request: Request, origin: Origin, rea
   const grant = await authorize(app, origin, { to: 'break-glass', request })
   requireAllowedEnd(app, request)
   refuseUnlessWaiting(request, origin.userId)
-  const confirmed = await requireConfirmed(app, request, { to: 'break-glass', by: origin.userId, reason }, given)
   const { passed } = await holdsIfApproved(app, request)
+  const confirmed = await requireConfirmed(app, request, { to: 'break-glass', by: origin.userId, reason, passed }, given)
   const unsigned = { by: origin.userId, ...grant, reason, breakGlass: true, passed, confirmed, at: await app.store.now() }
   const decision = app.signatures.signBreakGlass(request, unsigned)
   const data = approvalData(app, app.catalog.open(request).change, request, decision)

@@ -1,8 +1,8 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
-import { isCertificateError, StoreUnavailableError } from '../domain/errors.ts'
+import { isCertificateError, StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import type { Secret } from '../domain/signing.ts'
-import { settleWithin } from '../domain/within.ts'
+import { settleWithin, withinOr } from '../domain/within.ts'
 
 export type { Redis }
 
@@ -143,6 +143,37 @@ export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
 }
 
 /** Says why Redis can't be reached, and what to check. `problem` is the code of a connection problem. */
+
+const answerMs = 5_000
+
+/** For a program that an operator runs: gives a connection to `use`, and ends it. Throws StartError if Redis does not answer. */
+export async function withRedis<T>(
+  { url, sentinelPassword }: { url: Secret; sentinelPassword?: Secret | undefined },
+  use: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  let problem: string | undefined
+  const note = (code: string) => {
+    problem = code
+  }
+  const redis = connectRedis(url, 'patient', note, sentinelPassword)
+  try {
+    if (
+      (await withinOr(
+        answerMs,
+        guardStore(() => redis.ping()),
+        undefined,
+      )) === undefined
+    )
+      throw new StoreUnavailableError('Redis: no answer')
+    return await use(redis)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    throw new StartError(unreachableRedis(problem ?? error.code ?? 'no answer'))
+  } finally {
+    redis.disconnect()
+  }
+}
+
 export function unreachableRedis(problem: string): string {
   if (isCertificateError(problem)) {
     return `Lockkeeper doesn't trust the TLS certificate of Redis (${problem}). Check the hostname in REDIS_URL and the clock of this machine. For your own certificate authority, set NODE_EXTRA_CA_CERTS in the environment of the process: Node doesn't read it from .env.`

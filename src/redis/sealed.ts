@@ -20,7 +20,6 @@ type RecordName =
   | 'passkeys'
   | 'passkey-link'
   | 'passkey-pending'
-  | 'passkey-message'
   | `list ${string}`
 
 /** `none`: there is no record. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */

@@ -1,21 +1,22 @@
 import type { Origin } from '../domain/approval.ts'
 import { approvalsNeeded, approverGroupsOf, approversOf, type PolicyRule } from '../domain/policy.ts'
-import type { Approval, AuthorityProblem, Confirmed, Request } from '../domain/request.ts'
+import type { Approval, AuthorityProblem, Confirmed, Passed, Request } from '../domain/request.ts'
 import { Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 import { type Judging, members, ruleOf } from './judge.ts'
 
-/** What a person confirms. `reason`: of an emergency. */
+/** What a person confirms. `reason`: of an emergency, and `passed`: what held the request when they read it. */
 export interface ConfirmedAct {
   to: 'approve' | 'emergency' | 'break-glass' | 'start-now'
   by: string
   reason?: string | undefined
+  passed?: Passed[] | undefined
 }
 
 /** What a person confirms with an approval. */
-export function actOf({ by, emergency, reason }: Pick<Approval, 'by' | 'emergency' | 'reason'>): ConfirmedAct {
-  return emergency ? { to: 'emergency', by, reason } : { to: 'approve', by }
+export function actOf({ by, emergency, reason, passed }: Pick<Approval, 'by' | 'emergency' | 'reason' | 'passed'>): ConfirmedAct {
+  return emergency ? { to: 'emergency', by, reason, passed } : { to: 'approve', by }
 }
 
 /** What an ability confirms approvals with. */
@@ -26,8 +27,8 @@ export interface Confirmation {
   verify: (request: Request, act: ConfirmedAct, proof: Confirmed['proof']) => Promise<'confirmed' | 'unknown-key' | 'not-confirmed'>
   /** Those of these people who can confirm something now. */
   able: (userIds: string[]) => Promise<Set<string>>
-  /** What keeps everybody from confirming, for the doctor. Undefined if nothing does. */
-  problem: () => Promise<Mrkdwn | undefined>
+  /** What keeps everybody from confirming, for the doctor, and what to do. */
+  problems: () => Promise<{ words: Mrkdwn; fix: Mrkdwn }[]>
 }
 
 export interface Confirming extends Judging {

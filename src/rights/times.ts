@@ -20,7 +20,8 @@ export function timesOf(app: Timing, request: Request, freezes: Freeze[]): { sig
   const { kind, start, startNow } = request
   const rule = ruleOf(app, request)
   const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
-  const times = timesFor(app.config.policy, rule, change, freezes)
+  const isUnheld = app.catalog.changeIfKnown(kind)?.isUnheld
+  const times = isUnheld ? { ...change, windows: [], freezes: [] } : timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
   return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
 }

@@ -122,7 +122,7 @@ function createPages(pages: Page[]): (request: IncomingMessage, response: Server
       reading?.is === 'too-large'
         ? { status: 413 }
         : await page.answer(request, path.slice(page.path.length), reading?.body.toString() ?? '')
-    response.writeHead(status, { 'content-length': Buffer.byteLength(body ?? ''), ...headers })
+    response.writeHead(status, { ...safe, 'content-length': Buffer.byteLength(body ?? ''), ...headers })
     if (mustEnd(request) || request.method === 'HEAD') response.end()
     else response.end(body)
   }
@@ -132,6 +132,16 @@ function createPages(pages: Page[]): (request: IncomingMessage, response: Server
     const page = pages.find((each) => path === each.path || path.startsWith(`${each.path}/`))
     return page && answerPage(page, path, request, response)
   }
+}
+
+/** Nothing keeps a page, nothing else shows it, and no other page learns its address, which may be a link for one person. */
+const safe = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
 }
 
 /** The port of the pages alone, where Slack does not use it: in Socket Mode. */

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startScene } from '../faults/scene.ts'
+import { origin, stateKey, usual } from '../journeys/passkeys-world.ts'
+import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops } from '../journeys/world.ts'
 import { halfSend, plausibleHeaders } from './half-sent.ts'
 
@@ -10,9 +12,9 @@ const halfABody = Buffer.alloc(500_000, 'payload=')
 const nodeOptions = ['--max-semi-space-size=4', '--max-old-space-size=384']
 
 /** A real bot with warm code, and the most memory that it has had since. */
-async function startMeasured() {
+async function startMeasured(env: Record<string, string> = {}) {
   // The stand-in shares this process with all that sends, so that it may take longer than Slack to read an answer.
-  const world = await startScene({ nodeOptions, ackDeadlineMs: 20_000 })
+  const world = await startScene({ nodeOptions, ackDeadlineMs: 20_000, env })
   const port = Number(new URL(world.bots.url(0)).port)
   for (let count = 0; count < 5; count += 1) await world.ada.command('/infra help', { channel: ops })
 
@@ -84,6 +86,29 @@ test.each<[senders: number, what: string, mostMb: number, sent: () => Sent]>([
     expect(world.bots.crashes).toEqual([])
   },
 )
+
+test('900 strangers at the page of passkeys, with guesses, half bodies and bodies that are too large, cost under 60 MB, and a signed command is acknowledged', async () => {
+  const { world, port, grownBy } = await startMeasured({ PUBLIC_URL: origin, STATE_KEY: stateKey, POLICY_FILE: policyInFile(usual) })
+  const path = `/passkeys/${'A'.repeat(22)}.01234567.${'A'.repeat(43)}`
+  const json = { origin, 'content-type': 'application/json' }
+
+  const sockets = flood(900, () => halfSend(port, `POST ${path}`, json, halfABody))
+  const guesses = Array.from({ length: 300 }, async () => {
+    const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } }).catch(() => ({ status: 0 }))
+    return status
+  })
+  const during = await world.ada.command('/infra help', { channel: ops })
+  await untilSent(sockets)
+  const statuses = new Set(await Promise.all(guesses))
+  const after = await world.ada.command('/infra help', { channel: ops })
+
+  const grown = await grownBy()
+  console.log(JSON.stringify({ to: 'the page of passkeys', grownByMb: grown }))
+  expect([during.outcome, after.outcome]).toEqual(['acknowledged', 'acknowledged'])
+  expect([...statuses].filter((status) => ![0, 404].includes(status))).toEqual([])
+  expect(grown).toBeLessThan(60)
+  expect(world.bots.crashes).toEqual([])
+})
 
 test('a connection that sends nothing, headers slowly, or a body slowly, is ended', async () => {
   const { port } = await startMeasured()

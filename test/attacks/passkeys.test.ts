@@ -140,9 +140,21 @@ test('a request that was decided meanwhile, or whose record was changed, is not 
   await world.records.redis.hset(world.records.keys.record(request.id), encodeFields({ reason: 'another' }))
   expect((await sendAnswer(world, url, ben.get(challenge))).words).toMatch(/doesn't match what was requested/)
   await world.records.redis.hdel(world.records.keys.record(request.id), 'reason')
+
+  const [, id = ''] = /passkeys\/([\w-]{22})/.exec(url) ?? []
+  const given = { ...benOnly, at: request.createdAt + 1, confirmed: { with: 'passkey', proof: { link: id } } }
+  const [approval] = approvedBy(world.signatures, { ...request, approvals: [] }, [given]).approvals
+  const forged = encodeFields({ approvals: [{ ...approval, at: request.createdAt + 2 }] } as never)
+  await world.records.redis.hset(world.records.keys.record(request.id), forged)
+  expect((await openPage(world, url)).html).not.toMatch(/<h1>Approved/)
+  await world.records.redis.hset(world.records.keys.record(request.id), encodeFields({ approvals: [] }))
   await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)
   await untilReport(world.slack, card.ts, /Done/)
 
+  const noted = async () => (await world.records.audit()).filter(({ act, by }) => act === 'refused' && by === people.ben).length
+  const before = await noted()
+  expect((await openPage(world, url)).status).toBe(409)
+  expect(await noted()).toBe(before)
   expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({
     status: 409,
     words: expect.stringContaining('somebody else approved, rejected or withdrew this request'),
@@ -228,9 +240,9 @@ describe('between approval and start', () => {
     ],
     ['the record of passkeys is deleted', ({ records: { redis, keys } }) => redis.del(keys.passkeys)],
   ]
-  test.each(changes)('%s: nothing is done, and the operators hear of it', async (_, change) => {
+  test.each(changes)('%s while no process runs: nothing is done, and the operators hear of it', async (_, change) => {
     const { world, card } = await startHeld()
-    await change(world)
+    await restartUnder(world, usual, () => change(world))
     await unfreeze(world)
     await untilReport(world.slack, card.ts, /can't be verified\. Nothing was changed\./)
     await untilCard(world.slack, /Nobody can approve with a passkey/)
@@ -301,8 +313,9 @@ describe('the rule changes between approval and start', () => {
   })
 })
 
-async function restartUnder(world: PolicyWorld, policy: string): Promise<void> {
+async function restartUnder(world: PolicyWorld, policy: string, meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
   await world.bots[0]?.stop()
+  await meanwhile()
   const bot = await world.startBot({ POLICY_FILE: policyInFile(policy) })
   world.bots.splice(0, 1, bot)
   world.slack.connectBot(bot.slackUrl)
@@ -319,11 +332,17 @@ describe('the record of passkeys', () => {
     await redis.set(keys.passkeys, before)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /the record of passkeys can't be verified/)
-    await untilCard(world.slack, /The record of passkeys in Redis is older than one that was read before/)
     await restartUnder(world, usual)
     await world.ben.click(card, 'Approve')
     await world.slack.until(() => world.slack.ephemerals(people.ben).filter(({ text }) => /can't be verified/.test(text)).length > 1)
+    await untilCard(world.slack, /the record of passkeys in Redis is older than the last one/)
     await expectWaiting(world)
+    await world.ada.command('/infra doctor', { channel: ops })
+    await untilShown(
+      world.slack,
+      people.ada,
+      /in Redis is older than the last one[\s\S]*`npm run passkeys -- trust <code>`|trust &lt;code&gt;/,
+    )
 
     const { code, authenticator } = await makePasskey(world, world.chiara, people.chiara)
     expect(await runTrust(world, ['trust', code])).toMatchObject({
@@ -332,6 +351,26 @@ describe('the record of passkeys', () => {
     })
     expect((await approveWithPasskey(world, world.chiara, people.chiara, card, authenticator)).answer.title).toBe('Approved')
     expect(ben.id).not.toBe(authenticator.id)
+  })
+
+  test('of before a removal is not believed by a replica that has not read it since', async () => {
+    const world = await startPasskeyWorld(usual, { replicas: 2 })
+    const [first, second] = world.bots
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world)
+    const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+    const { challenge } = await openPage(world, url)
+    const { redis, keys } = world.records
+    const before = (await redis.get(keys.passkeys)) ?? ''
+    world.slack.connectBot(second?.slackUrl ?? '')
+    const list = await listPasskeys(world, world.ben, people.ben)
+    await world.ben.click(list, 'Remove')
+    await untilShown(world.slack, people.ben, /Removed/)
+    world.slack.connectBot(first?.slackUrl ?? '')
+    await redis.set(keys.passkeys, before)
+
+    expect((await sendAnswer(world, url, ben.get(challenge))).status).toBe(409)
+    await expectWaiting(world)
   })
 
   test('that waits to be trusted is not exchanged under its code, and is old after 15 minutes', async () => {
@@ -391,6 +430,36 @@ describe('the record of passkeys', () => {
     expect(writesOf(world)).toEqual([])
     expect(card.ts).toBeDefined()
   })
+})
+
+test('a person who left the approvers confirms nothing, although their passkey is trusted', async () => {
+  const { world, ben, url, challenge } = await startLinked()
+  const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
+  if (!group) throw new Error('there is no such group')
+  group.members = group.members.filter((id) => id !== people.ben)
+  await expect.poll(async () => (await sendAnswer(world, url, 'nothing')).status).toBe(409)
+  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({
+    status: 409,
+    words: expect.stringMatching(/You aren't an approver of this/),
+  })
+  await expectWaiting(world)
+})
+
+test('a backup that is restored while no process runs has the passkeys of its time', async () => {
+  const world = await startPasskeyWorld()
+  const ben = await givePasskey(world, world.ben, people.ben)
+  const { redis } = world.records
+  const names = async () => (await redis.keys(`*${world.prefix}*`)).filter((name) => !name.includes(':bull:'))
+  const backup = await Promise.all((await names()).map(async (name) => [name, await redis.dumpBuffer(name)] as const))
+  await givePasskey(world, world.chiara, people.chiara)
+  await restartUnder(world, usual, async () => {
+    await redis.del(...(await names()))
+    for (const [name, data] of backup) if (data) await redis.restore(name, 0, data)
+  })
+  const { card } = await requestMove(world)
+  await world.chiara.click(card, 'Approve')
+  await untilShown(world.slack, people.chiara, /you have none/)
+  expect((await approveWithPasskey(world, world.ben, people.ben, card, ben)).answer.title).toBe('Approved')
 })
 
 test('Slack that is away at the answer approves nothing, and the same link works once it is back', async () => {

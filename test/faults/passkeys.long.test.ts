@@ -46,7 +46,7 @@ test('a bot that is killed between the answer of a passkey, the approval and its
       async () => {
         const now = await seePage()
         if (now) seen.add(now)
-        if (now?.endsWith('over')) return true
+        if (now?.endsWith('expired')) return true
         const before = await approvals()
         const answered = await answer().catch(() => undefined)
         if (answered) seen.add(`${before}: ${answered.title}`)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { keyOf } from '../../src/features/passkeys/links.ts'
 import {
   approveWithPasskey,
   atPort,
@@ -30,7 +31,7 @@ describe('a rule with confirm: passkey', () => {
     const { exitCode, output } = await runTrust(world, ['trust', code.toLowerCase()])
     expect([exitCode, output]).toEqual([
       0,
-      expect.stringMatching(/^Slack user U0BEN00001, passkey "Laptop" .*\n.*outside Slack.*\nTrusted/),
+      expect.stringMatching(/^Slack user U0BEN00001, key \S{4}-\S{4}-\S{4}, .*, called: Laptop\n.*outside Slack.*\nTrusted/),
     ])
     await untilCard(world.slack, /<@U0BEN00001> has a new passkey, `Laptop`/)
 
@@ -150,15 +151,23 @@ describe('passkeys of a person', () => {
     const world = await startPasskeyWorld(exempting)
     const ben = await givePasskey(world, world.ben, people.ben)
     const { answer, authenticator } = await makePasskey(world, world.chiara, people.chiara)
-    expect(answer).toMatchObject({ title: 'Requested', words: expect.stringContaining('Another approver confirms it with their passkey.') })
+    const key = keyOf(authenticator)
+    expect(answer).toMatchObject({
+      title: `Requested: ${key}`,
+      words: expect.stringContaining('Another approver confirms it with their passkey.'),
+    })
     const card = await untilCard(world.slack, /Add passkey/)
-    expect(card.text).toMatch(/Check first[\s\S]*Ask them in person or by phone/)
+    expect(card.text).toMatch(/Check first[\s\S]*Ask them in person or by phone which key their page shows/)
+    expect(JSON.stringify(card.blocks)).toContain(key)
     await world.chiara.click(card, 'Approve')
     await untilShown(world.slack, people.chiara, /another approver must decide/)
     const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)
     expect(confirmed.title).toBe('Approved')
     await untilReport(world.slack, card.ts, /Done/)
     await untilCard(world.slack, /<@U0CHI00001> has a new passkey, `Laptop`\. Another approver confirmed it/)
+    await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.chiara), {
+      what: 'the direct message',
+    })
     expect((await world.records.audit()).find(({ act }) => act === 'passkey-add')).toMatchObject({
       by: people.chiara,
       revision: expect.any(Number),
@@ -192,7 +201,10 @@ describe('passkeys of a person', () => {
     await world.ada.command(`/infra passkeys <@${people.chiara}>`, { channel: ops })
     const list = await untilShown(world.slack, people.ada, /Passkeys of/)
     await world.ada.click(list, 'Request removal')
-    const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from[\s\S]*Of <@U0CHI00001>/)
+    const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from[\s\S]*Owner <@U0CHI00001>/)
+    expect(card.text).toMatch(/Check first[\s\S]*It is their only one\. They can't confirm approvals until they have another\./)
+    expect(card.text).toMatch(/Rule .*addresses.* then has 1 with a passkey, and needs 1 besides the requester\./)
+    expect(card.text).toMatch(/What it approved isn't carried out, unless it was sent\./)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /Not approved yet/)
     expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/Your passkeys/)

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { linkIn, listPasskeys, onlyMove, pressForLink, runTrust, startPasskeyWorld, usual } from '../journeys/passkeys-world.ts'
-import { type PolicyWorld, writesOf } from '../journeys/policy-world.ts'
+import { linkIn, onlyMove, pressForLink, usual } from '../journeys/passkeys-world.ts'
+import { writesOf } from '../journeys/policy-world.ts'
 import { people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { type Browser, openBrowser, phone } from './open-browser.ts'
+import { addPasskey, focused, startAtLocalhost, startDevice, status } from './passkeys-devices.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -13,55 +13,12 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-/** A bot whose page is at `localhost`, which browsers take for safe. */
-async function start(policy = usual): Promise<PolicyWorld> {
-  const port = String(await freePort())
-  return startPasskeyWorld(policy, { env: { PORT: port, PUBLIC_URL: `http://localhost:${port}` } })
-}
-
-/** A device of its own: a browser with a virtual authenticator. */
-async function startDevice(options = {}): Promise<{ page: Page; cdp: CDPSession; authenticatorId: string }> {
-  const page = await browser.newPage(options)
-  onTestFinished(() => page.context().close())
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
-  })
-  return { page, cdp, authenticatorId }
-}
-
-/** Adds a passkey of this device, and lets the operators trust it. */
-async function addPasskey(world: PolicyWorld, page: Page, by = world.ben, id = people.ben): Promise<void> {
-  const list = await listPasskeys(world, by, id)
-  await page.goto(await pressForLink(world, by, id, list, 'Add a passkey'))
-  await page.getByRole('textbox', { name: 'Name of this passkey' }).fill('Laptop')
-  await browser.shoot(page, 'passkeys-add')
-  await page.getByRole('button', { name: 'Create passkey' }).click()
-  const code = (await page.getByRole('status').getByRole('heading').textContent()) ?? ''
-  if (code === 'Requested') return
-  await browser.shoot(page, 'passkeys-code')
-  expect(await runTrust(world, ['trust', code, '--yes'])).toMatchObject({ exitCode: 0 })
-}
-
-/** The title, and what happened. */
-const status = async (page: Page) => (await page.locator('[role=alert] > *, [role=status] > *').allTextContents()).join(' ')
-const focused = (page: Page) => page.locator(':focus').evaluate((element) => element.role ?? element.tagName)
-
 test('a person adds a passkey, has it trusted, and approves with it: at desktop and at phone width, in both colors', async () => {
-  const world = await start(usual.replace('approvals: 1', 'approvals: 2'))
-  const [laptop, mobile] = [await startDevice(), await startDevice({ viewport: phone, colorScheme: 'dark' })]
-  await addPasskey(world, laptop.page)
-  await addPasskey(world, mobile.page, world.chiara, people.chiara)
-  expect(await status(mobile.page)).toMatch(/^Requested (?:Posted in|Recorded: )/)
+  const world = await startAtLocalhost(usual.replace('approvals: 1', 'approvals: 2'))
+  const [laptop, mobile] = [await startDevice(browser), await startDevice(browser, { viewport: phone, colorScheme: 'dark' })]
+  await addPasskey(browser, world, laptop.page)
+  await addPasskey(browser, world, mobile.page, world.chiara, people.chiara)
+  expect(await status(mobile.page)).toMatch(/^Requested: (?:[A-Z0-9]{4}-?){3} Posted in/)
   const adding = await untilCard(world.slack, /Add passkey[\s\S]*needs approval from/)
   await laptop.page.goto(await pressForLink(world, world.ben, people.ben, adding, 'Approve'))
   await browser.shoot(laptop.page, 'passkeys-adding')
@@ -93,9 +50,9 @@ test('a person adds a passkey, has it trusted, and approves with it: at desktop 
 })
 
 test('a ceremony that fails, or a device without the passkey, approves nothing and says what to do; then the same link works', async () => {
-  const world = await start()
-  const { page, cdp, authenticatorId } = await startDevice()
-  await addPasskey(world, page)
+  const world = await startAtLocalhost()
+  const { page, cdp, authenticatorId } = await startDevice(browser)
+  await addPasskey(browser, world, page)
   const { card } = await requestMove(world)
   const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
   await page.goto(url)
@@ -108,7 +65,7 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
   await browser.shoot(page, 'passkeys-canceled')
   expect([await page.getByRole('alert').count(), await focused(page)]).toEqual([1, 'BUTTON'])
 
-  const stranger = await startDevice()
+  const stranger = await startDevice(browser)
   await stranger.page.goto(url)
   await stranger.page.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(() => status(stranger.page), { timeout: 20_000 }).toMatch(/^Nothing was approved/)
@@ -122,9 +79,9 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
 })
 
 test('no other page can show it in a frame', async () => {
-  const world = await start()
-  const { page } = await startDevice()
-  await addPasskey(world, page)
+  const world = await startAtLocalhost()
+  const { page } = await startDevice(browser)
+  await addPasskey(browser, world, page)
   const { card } = await requestMove(world)
   await world.ben.click(card, 'Approve')
   const url = linkIn(await untilShown(world.slack, people.ben, /Not approved yet/))

@@ -3,14 +3,14 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { labelOf } from '../../domain/account.ts'
 import type { Ability } from '../../kit/ability.ts'
-import { type OperatorMessage, owedToOperators, sendToOperators } from '../../kit/operator-message.ts'
+import { type OwedMessage, owedMessage, sendOwedMessage } from '../../kit/owed-message.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
 import { knownEnds } from './ends.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
 export const reviewKeys: Ability = {
-  senders: { 'key-review': sendToOperators },
+  senders: { 'key-review': sendOwedMessage },
   repeated: ({ config }) => (config.keyReview ? [{ name: 'key-review', everyMs: 60_000, run: review }] : []),
   create: () => ({ commands: [] }),
 }
@@ -33,14 +33,14 @@ async function review(app: App): Promise<void> {
   const list = isFirst ? undefined : await app.lists.apiKeys()
   if (list?.cut || list?.old) return
   const messages = messagesOn(app, list?.items ?? [], await knownEnds(app), now)
-  const owes = messages.map((message) => owedToOperators(app, 'key-review', message))
+  const owes = messages.map((message) => owedMessage(app, 'key-review', message))
   await replace(app, keys.keyReview, { before, after: seal(recordKeyring, 'key-review', { reviewedAt: now }) }, { owes })
 }
 
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): OperatorMessage[] {
+function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): OwedMessage[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
     .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))

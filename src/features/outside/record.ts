@@ -6,7 +6,7 @@ import { findEntries } from '../../audit/find.ts'
 import { isBgp, labelOf } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
 import type { Setup } from '../../kit/ability.ts'
-import { type OperatorMessage, owedToOperators } from '../../kit/operator-message.ts'
+import { type OwedMessage, owedMessage } from '../../kit/owed-message.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords } from '../../slack/text.ts'
@@ -25,7 +25,7 @@ export type Outside = z.infer<typeof Outside>
 
 interface Next {
   next: Outside
-  messages: OperatorMessage[]
+  messages: OwedMessage[]
 }
 
 /** Other processes write it, too. Each time one was first, it is read again. */
@@ -56,7 +56,7 @@ async function changeOutside(app: App, decide: (before: Outside, now: number) =>
     const decided = (await decide(outside, now)) ?? ((problem || isOutdated) && { next: outside, messages: [] })
     if (!decided) return
     const after = seal(app.recordKeyring, 'outside', decided.next)
-    const owes = decided.messages.map((message) => owedToOperators(app, 'outside', message))
+    const owes = decided.messages.map((message) => owedMessage(app, 'outside', message))
     if ((await replace(app, app.keys.outside, { before, after }, { owes })) !== 'changed') return
   }
   throw new Error('what was seen of the account kept changing while it was written')

@@ -3,6 +3,7 @@ import type { Origin } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
 import { formatDuration } from '../../domain/text.ts'
 import type { Feature, OwnAbility } from '../../kit/ability.ts'
+import { sendOwedMessage } from '../../kit/owed-message.ts'
 import type { HomeSection } from '../../messages/home-view.ts'
 import { ruleWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
@@ -14,19 +15,30 @@ import { Refusal } from '../../slack/errors.ts'
 import type { Click } from '../../slack/interactions.ts'
 import { code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
-import { addingKind, addPasskeyChange, removePasskeyChange, removingKind, shortOf } from './adding.ts'
-import { challengeOf, Proof, verifyAssertion } from './ceremony.ts'
-import { createLink, linkMs, pagePath } from './links.ts'
-import { owePasskeyMessage, sendPasskeyMessage, tellNow } from './messages.ts'
+import { challengeOf, Proof, partyOf, usableOf, verifyAssertion } from './ceremony.ts'
+import { addPasskeyChange, changeKinds, removePasskeyChange, shortOf } from './changes.ts'
+import { createLink, keyOf, linkMs, pagePath } from './links.ts'
 import { passkeyPage } from './page.ts'
-import { changePasskeys, type Found, mostPasskeys, passkeysOf, readPasskeys } from './record.ts'
+import {
+  changePasskeys,
+  type Distrust,
+  distrustWords,
+  type Found,
+  mostPasskeys,
+  oweWords,
+  type Passkey,
+  passkeysOf,
+  readPasskeys,
+  requireRoom,
+  withoutOne,
+} from './record.ts'
 
 /** `confirm: passkey` in a rule: an approval counts only with a passkey of the approver, over the hash of exactly this request. */
 export const confirmWithPasskeys: OwnAbility = {
-  senders: { passkeys: sendPasskeyMessage },
-  confirms: { passkey: { of: confirmation, kinds: [addingKind, removingKind] } },
+  senders: { passkeys: sendOwedMessage },
+  confirms: { passkey: { of: confirmation, kinds: [...changeKinds] } },
   home: showMissing,
-  pages: (app) => (isInUse(app) ? [passkeyPage(app, addPasskeyChange(app))] : []),
+  pages: (app) => (isInUse(app) ? [passkeyPage(app)] : []),
   outdated: async (app) => {
     const text = await app.redis.get(app.keys.passkeys)
     return { what: 'other records', count: Number(Boolean(text) && !app.recordKeyring.isCurrent(text ?? '')) }
@@ -90,33 +102,44 @@ function confirmation(app: App): Confirmation {
     },
     async able(userIds) {
       const found = await believed(app)
-      return new Set(userIds.filter((userId) => passkeysOf(found, userId).length > 0))
+      return new Set(userIds.filter((userId) => usableOf(app, found, userId).length > 0))
     },
-    problem: () => problemOfPage(app),
+    problems: async () => (await Promise.all([problemOfRecord(app), problemOfPage(app)])).flat(),
   }
 }
 
+type Problems = ReturnType<Confirmation['problems']>
+
 /** Whether people's browsers can reach the page, as far as this host can tell. */
-async function problemOfPage({ config: { publicUrl } }: App): Promise<Mrkdwn | undefined> {
+async function problemOfPage({ config: { publicUrl } }: App): Problems {
   const address = new URL(pagePath, publicUrl)
   const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(1_000) })
     .then((response) => response.text())
     .catch(() => undefined)
-  if (answer?.includes('Lockkeeper')) return undefined
-  return mrkdwn`${code(address.href)} ${answer === undefined ? "doesn't answer" : "isn't Lockkeeper's page"}, so nobody can confirm anything.`
+  if (answer?.includes('Lockkeeper')) return []
+  const words = mrkdwn`${code(address.href)} ${answer === undefined ? "doesn't answer" : "isn't Lockkeeper's page"}, so nobody can confirm anything.`
+  return [{ words, fix: mrkdwn`Check ${code('PUBLIC_URL')}, and the proxy before it.` }]
 }
 
-/** Tells the operators if the record of passkeys is not believed. Nobody has one then. */
+async function problemOfRecord(app: App): Problems {
+  const { distrust } = await believed(app)
+  if (!distrust) return []
+  const fix =
+    distrust === 'unknown-key'
+      ? mrkdwn`Add that key to ${code('STATE_KEY')}, after the first. If it is gone: ${code(`redis-cli del '${app.keys.passkeys}'`)}.`
+      : mrkdwn`Find who wrote to Redis, and change its password. Then each approver adds a passkey again, and an operator trusts the first one with ${code('npm run passkeys -- trust <code>')}.`
+  return [{ words: notBelieved(distrust), fix }]
+}
+
+const notBelieved = (distrust: Distrust) =>
+  mrkdwn`Nobody can approve with a passkey: the record of passkeys in Redis is ${distrustWords[distrust]}.`
+
+/** Tells the operators if the record of passkeys is not believed. */
 async function believed(app: App): Promise<Found> {
   const found = await readPasskeys(app)
   const { distrust } = found
-  if (distrust && distrust !== 'unknown-key') {
-    const why = { missing: 'is gone', older: 'is older than one that was read before', forged: 'is not one that Lockkeeper wrote' }[
-      distrust
-    ]
-    const words = mrkdwn`:rotating_light: Nobody can approve with a passkey. The record of passkeys in Redis ${why}.`
-    await notifyOperators(app, 'passkeys-not-trusted', words, { about: distrust })
-  }
+  if (distrust && distrust !== 'unknown-key')
+    await notifyOperators(app, 'passkeys-not-trusted', mrkdwn`:rotating_light: ${notBelieved(distrust)}`, { about: distrust })
   return found
 }
 
@@ -126,8 +149,11 @@ async function askFor(app: App, requestId: string, { to, reason }: ConfirmedAct,
   const found = await believed(app)
   if (found.distrust)
     throw new Refusal('no-passkey', mrkdwn`Not approved: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
-  if (passkeysOf(found, origin.userId).length === 0)
-    throw new Refusal('no-passkey', mrkdwn`Not approved: this rule asks for your passkey, and you have none. ${code(command)} adds one.`)
+  if (usableOf(app, found, origin.userId).length === 0)
+    throw new Refusal(
+      'no-passkey',
+      mrkdwn`Not approved: this rule asks for your passkey, and you have none here. ${code(command)} adds one.`,
+    )
   const url = await createLink(app, { to, origin, requestId, reason })
   return linkMessage(mrkdwn`*Not approved yet.* Confirm it with your passkey within ${formatDuration(linkMs)}.`, 'Confirm', url)
 }
@@ -138,70 +164,56 @@ function linkMessage(words: Mrkdwn, label: string, url: string): Message {
 }
 
 async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {
-  const [, other = origin.userId] = /^<@(\w+)/.exec(args[0] ?? '') ?? []
-  if (other !== origin.userId) return answer.ephemeral(await passkeysOfOther(app, other))
-  const own = passkeysOf(await believed(app), origin.userId)
-  const none = mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
-  const rows = own.map((each) =>
-    sectionWithButton(
-      mrkdwn`*${each.name}*, added ${dateTime(each.addedAt)}`,
-      button({
-        text: 'Remove',
-        actionId: buttons.remove,
-        value: shortOf(each),
-        style: 'danger',
-        confirm: {
-          title: 'Remove this passkey?',
-          text: mrkdwn`${each.name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`,
-          confirm: 'Remove',
-          deny: 'Cancel',
-        },
-      }),
-    ),
-  )
-  const add = own.length < mostPasskeys ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
-  await answer.ephemeral(message([...wholeSection(own.length === 0 ? none : mrkdwn`*Your passkeys*`), ...rows, ...add]))
+  const [, userId = origin.userId] = /^<@(\w+)/.exec(args[0] ?? '') ?? []
+  const isOwn = userId === origin.userId
+  const passkeys = passkeysOf(await believed(app), userId)
+  const none = isOwn
+    ? mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
+    : mrkdwn`${mention(userId)} has no passkey.`
+  const title = isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`
+  const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), isOwn ? removeButton(each) : requestButton(each)))
+  const mayAdd = isOwn && passkeys.length < mostPasskeys
+  const add = mayAdd ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
+  await answer.ephemeral(message([...wholeSection(passkeys.length === 0 ? none : title), ...rows, ...add]))
 }
 
-async function passkeysOfOther(app: App, userId: string): Promise<Message> {
-  const theirs = passkeysOf(await believed(app), userId)
-  const rows = theirs.map((each) =>
-    sectionWithButton(
-      mrkdwn`*${each.name}*, added ${dateTime(each.addedAt)}`,
-      button({ text: 'Request removal', actionId: buttons.removeOther, value: shortOf(each), style: 'danger' }),
-    ),
-  )
-  const title = theirs.length === 0 ? mrkdwn`${mention(userId)} has no passkey.` : mrkdwn`*Passkeys of* ${mention(userId)}`
-  return message([...wholeSection(title), ...rows])
+function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdwn {
+  const elsewhere = rpId === partyOf(app).rpId ? '' : mrkdwn`. It was made at ${code(rpId)} and can't confirm anything here.`
+  return mrkdwn`*${name}*, key ${keyOf(passkey)}, added ${dateTime(addedAt)}${elsewhere}`
+}
+
+function removeButton(passkey: Passkey) {
+  const text = mrkdwn`${passkey.name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`
+  const confirm = { title: 'Remove this passkey?', text, confirm: 'Remove', deny: 'Cancel' }
+  return button({ text: 'Remove', actionId: buttons.remove, value: shortOf(passkey), style: 'danger', confirm })
+}
+
+function requestButton(passkey: Passkey) {
+  return button({ text: 'Request removal', actionId: buttons.removeOther, value: shortOf(passkey), style: 'danger' })
 }
 
 async function requestRemoval(app: App, change: Change, { origin, answer, value, deliveryKey }: Click): Promise<void> {
-  const found = (await readPasskeys(app)).passkeys.find((each) => shortOf(each) === value)
-  if (!found) throw new Refusal('out-of-date', mrkdwn`That passkey is gone.`)
-  const { id, by, name } = found
-  const input = { passkey: { id, by, name }, requestedBy: origin.userId }
+  const passkey = (await readPasskeys(app)).passkeys.find((each) => shortOf(each) === value)
+  if (!passkey) throw new Refusal('out-of-date', mrkdwn`That passkey is gone.`)
+  const input = { passkey, requestedBy: origin.userId }
   const requested = await app.submit({ change, input, origin, reason: undefined, deliveryKey })
   await answer.ephemeral(message(wholeSection(submittedWords(requested))))
 }
 
 async function pressAdd(app: App, { origin, answer }: Click): Promise<void> {
-  if (passkeysOf(await believed(app), origin.userId).length >= mostPasskeys)
-    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the limit. Remove one first.`)
+  requireRoom(await believed(app), origin.userId)
   const url = await createLink(app, { to: 'add', origin })
   await answer.ephemeral(linkMessage(mrkdwn`Add a passkey of this device within ${formatDuration(linkMs)}.`, 'Add a passkey', url))
 }
 
 async function pressRemove(app: App, { origin, answer, value }: Click): Promise<void> {
   const { userId } = origin
-  const isIt = (each: { id: string; by: string }) => each.by === userId && shortOf(each) === value
-  const gone = (await readPasskeys(app)).passkeys.find(isIt)
-  const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(gone?.name ?? '')}.`
-  const own = mrkdwn`:key: Your passkey ${code(gone?.name ?? '')} was removed. If that wasn't you, somebody else may be using your Slack session: tell Lockkeeper's operators.`
-  const owes = [owePasskeyMessage(app, userId, own), owePasskeyMessage(app, 'operators', words)]
-  const note = { act: 'passkey-remove' as const, by: userId, text: gone?.name }
-  const next = (all: Found['passkeys']) => (all.some(isIt) ? all.filter((each) => !isIt(each)) : undefined)
-  if (!gone || !(await changePasskeys(app, next, note, { owes })))
+  const passkey = passkeysOf(await readPasskeys(app), userId).find((each) => shortOf(each) === value)
+  const name = passkey?.name ?? ''
+  const own = mrkdwn`:key: Your passkey ${code(name)} was removed. If that wasn't you, somebody else may be using your Slack session: tell Lockkeeper's operators.`
+  const owes = [oweWords(app, own, userId), oweWords(app, mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}.`)]
+  const note = { act: 'passkey-remove', by: userId, text: name } as const
+  if (!passkey || !(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { owes })))
     throw new Refusal('out-of-date', mrkdwn`That passkey is gone. ${code(`${origin.command} passkeys`)} shows yours.`)
-  tellNow(app, owes)
-  await answer.ephemeral(message(wholeSection(mrkdwn`Removed ${escapeMrkdwn(gone.name)}.`)))
+  await answer.ephemeral(message(wholeSection(mrkdwn`Removed ${escapeMrkdwn(name)}.`)))
 }

@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import type { Request } from '../../domain/request.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import type { ConfirmedAct } from '../../rights/confirmation.ts'
-import type { Passkey } from './record.ts'
+import { type Found, type Passkey, passkeysOf } from './record.ts'
 
 // The library is loaded at the first ceremony or verification: most installations never need it.
 
@@ -27,8 +27,8 @@ export function proofOf(link: string, { id, response }: Assertion): Proof {
 }
 
 /** What is signed: this act on exactly this request, by this person, by this link. It follows from the record, so nobody chooses it. */
-export function challengeOf(request: Pick<Request, 'id' | 'hash'>, { to, by, reason }: ConfirmedAct, link: string): string {
-  return digest({ act: to, requestId: request.id, hash: request.hash, by, reason, link })
+export function challengeOf(request: Pick<Request, 'id' | 'hash'>, { to, by, reason, passed }: ConfirmedAct, link: string): string {
+  return digest({ act: to, requestId: request.id, hash: request.hash, by, reason, passed, link })
 }
 
 export function challengeToAdd(by: string, link: string): string {
@@ -43,6 +43,11 @@ function digest(content: object): string {
 export function partyOf({ config }: Pick<App, 'config'>): { origin: string; rpId: string } {
   const { origin, hostname } = config.publicUrl ?? new URL('https://nowhere.invalid')
   return { origin, rpId: hostname }
+}
+
+/** Those of a person with which something can be confirmed here: browsers offer none that was made at another host. */
+export function usableOf(app: Pick<App, 'config'>, found: Pick<Found, 'passkeys'>, userId: string): Passkey[] {
+  return passkeysOf(found, userId).filter(({ rpId }) => rpId === partyOf(app).rpId)
 }
 
 /**
@@ -72,61 +77,38 @@ export async function verifyAssertion(
   return result?.verified && !isInOtherPage(clientDataJSON) ? result.authenticationInfo.newCounter : undefined
 }
 
-/** Verifies what the browser says of a new passkey. Undefined if anything is wrong. */
-export async function verifyNew(
-  app: Pick<App, 'config'>,
-  challenge: string,
-  sent: unknown,
-): Promise<Omit<Passkey, 'by' | 'name' | 'addedAt'> | undefined> {
-  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
-  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
-  const { origin, rpId } = partyOf(app)
-  const read = NewPasskey.safeParse(sent)
-  if (!read.success) return undefined
-  const { id, response } = read.data
-  try {
-    // None was asked for, and a chain of certificates would make this process read addresses that a stranger chose.
-    const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))
-    if (!['none', 'packed'].includes(attestation.get('fmt')) || attestation.get('attStmt').get('x5c') !== undefined) return undefined
-    const { verified, registrationInfo } = await verifyRegistrationResponse({
-      response: { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response: { ...response, transports: [] } },
-      expectedChallenge: challenge,
-      expectedOrigin: origin,
-      expectedRPID: rpId,
-      requireUserVerification: true,
-      supportedAlgorithmIDs: algorithms,
-    })
-    if (!verified || isInOtherPage(response.clientDataJSON)) return undefined
-    const { credential } = registrationInfo
-    if (credential.id !== id) return undefined
-    return {
-      id,
-      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
-      counter: credential.counter,
-      transports: response.transports,
-    }
-  } catch {
-    return undefined
-  }
-}
+const transports = z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
+
+/** What the browser says of a new passkey. */
+const NewPasskey = z.object({
+  id: part,
+  response: z.object({ clientDataJSON: part, attestationObject: z.string().max(8_000), transports: z.array(transports).max(20).catch([]) }),
+})
 
 /** EdDSA, ES256 and RS256, by their numbers in COSE. */
 export const algorithms = [-8, -7, -257]
 
-const transports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const
-
-const NewPasskey = z.object({
-  id: part,
-  response: z.object({
-    clientDataJSON: part,
-    attestationObject: z.string().min(1).max(8_000),
-    transports: z
-      .array(z.string())
-      .max(20)
-      .default([])
-      .transform((given) => transports.filter((each) => given.includes(each))),
-  }),
-})
+/** Throws if anything is wrong. */
+export async function verifyNew(app: Pick<App, 'config'>, challenge: string, sent: unknown) {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
+  const { id, response } = NewPasskey.parse(sent)
+  const { origin, rpId } = partyOf(app)
+  // None was asked for, and a chain of certificates would make this process read addresses that a stranger chose.
+  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))
+  if (!['none', 'packed'].includes(attestation.get('fmt')) || attestation.get('attStmt').get('x5c')) throw new Error('an attestation')
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response: { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response: { ...response, transports: [] } },
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: rpId,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: algorithms,
+  })
+  const { publicKey, counter, id: signedId } = registrationInfo?.credential ?? {}
+  if (!verified || !publicKey || signedId !== id || isInOtherPage(response.clientDataJSON)) throw new Error('not as it was asked for')
+  return { id, publicKey: Buffer.from(publicKey).toString('base64url'), counter: counter ?? 0, transports: response.transports, rpId }
+}
 
 /** Our page is in no frame, so a ceremony in one was another page's. The library only compares the page around it, which some browsers do not name. */
 function isInOtherPage(clientDataJSON: string): boolean {

@@ -1,7 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../../app.ts'
 import { Origin } from '../../domain/approval.ts'
+import { canonicalJson } from '../../domain/signing.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { open, readText, seal } from '../../redis/sealed.ts'
 import { Passkey, type PasskeysApp, timeOf } from './record.ts'
@@ -29,8 +30,7 @@ export const pagePath = '/passkeys'
 /** Its address has the signed id alone. A stranger's guess is refused without a read of Redis. */
 export async function createLink(app: App, facts: Omit<Link, 'id' | 'until'>): Promise<string> {
   const id = randomBytes(16).toString('base64url')
-  const link: Link = { ...facts, id, until: (await timeOf(app)) + linkMs }
-  await guardStore(() => app.redis.set(app.keys.passkeyLink(id), seal(app.recordKeyring, 'passkey-link', link), 'PX', linkMs))
+  await keep(app, 'passkey-link', app.keys.passkeyLink(id), { ...facts, id }, linkMs)
   return new URL(`${pagePath}/${id}.${app.recordKeyring.sign({ link: id })}`, app.config.publicUrl).href
 }
 
@@ -38,8 +38,8 @@ export async function createLink(app: App, facts: Omit<Link, 'id' | 'until'>): P
 export async function readLink(app: App, path: string): Promise<Link | undefined> {
   const [, id = '', signature] = /^\/([\w-]{22})\.([0-9a-f]{8}\.[\w-]{43})$/.exec(path) ?? []
   if (app.recordKeyring.verify({ link: id }, signature) !== 'genuine') return undefined
-  const found = open(app.recordKeyring, 'passkey-link', Link, await readText(app.redis, app.keys.passkeyLink(id)))
-  return found.is === 'genuine' && found.facts.id === id && (await timeOf(app)) < found.facts.until ? found.facts : undefined
+  const link = await readKept(app, 'passkey-link', Link, app.keys.passkeyLink(id))
+  return link?.id === id ? link : undefined
 }
 
 export async function useUp({ redis, keys }: PasskeysApp, { id }: Link): Promise<void> {
@@ -49,18 +49,39 @@ export async function useUp({ redis, keys }: PasskeysApp, { id }: Link): Promise
 /** Without characters that look alike. */
 const codeCharacters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
+/** What people compare, such as `K7QM-2XPD-9RTW`. A thief chooses the id of a passkey, but finds no other one with the same 60 bits of this hash. */
+export function keyOf({ id, publicKey }: Pick<Passkey, 'id' | 'publicKey'>): string {
+  const bytes = hash('sha256', canonicalJson([id, publicKey]), 'buffer').subarray(0, 12)
+  return inGroups(Array.from(bytes, (byte) => codeCharacters[byte % codeCharacters.length]))
+}
+
+function inGroups(characters: (string | undefined)[]): string {
+  return characters.join('').replace(/.{4}(?=.)/g, '$&-')
+}
+
 /** Keeps a passkey until somebody trusts it, and returns its code. */
 export async function keepPending(app: PasskeysApp, facts: Pick<Pending, 'passkey' | 'channelId'>): Promise<string> {
-  const characters = Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)])
-  const code = characters.join('').replace(/(?<=^.{4})/, '-')
-  const pending: Pending = { ...facts, code, until: (await timeOf(app)) + pendingMs }
-  const sealed = seal(app.recordKeyring, 'passkey-pending', pending)
-  await guardStore(() => app.redis.set(app.keys.passkeyPending(code), sealed, 'PX', pendingMs))
+  const code = inGroups(Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)]))
+  await keep(app, 'passkey-pending', app.keys.passkeyPending(code), { ...facts, code }, pendingMs)
   return code
 }
 
 /** Undefined for a wrong or an old code, and for a record that Lockkeeper did not write for this code. */
 export async function readPending(app: PasskeysApp, code: string): Promise<Pending | undefined> {
-  const found = open(app.recordKeyring, 'passkey-pending', Pending, await readText(app.redis, app.keys.passkeyPending(code)))
-  return found.is === 'genuine' && found.facts.code === code && (await timeOf(app)) < found.facts.until ? found.facts : undefined
+  const pending = await readKept(app, 'passkey-pending', Pending, app.keys.passkeyPending(code))
+  return pending?.code === code ? pending : undefined
+}
+
+type Kept = 'passkey-link' | 'passkey-pending'
+
+async function keep(app: PasskeysApp, name: Kept, key: string, facts: object, ms: number): Promise<void> {
+  const sealed = seal(app.recordKeyring, name, { ...facts, until: (await timeOf(app)) + ms })
+  await guardStore(() => app.redis.set(key, sealed, 'PX', ms))
+}
+
+/** The signed end counts, however long Redis keeps it. */
+async function readKept<Facts extends { until: number }>(app: PasskeysApp, name: Kept, schema: z.ZodType<Facts>, key: string) {
+  const [text, now] = await Promise.all([readText(app.redis, key), timeOf(app)])
+  const found = open(app.recordKeyring, name, schema, text)
+  return found.is === 'genuine' && now < found.facts.until ? found.facts : undefined
 }

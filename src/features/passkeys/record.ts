@@ -2,15 +2,20 @@ import { z } from 'zod'
 import type { App } from '../../app.ts'
 import type { AuditNote } from '../../audit/chain.ts'
 import { findEntries } from '../../audit/find.ts'
+import { owedMessage } from '../../kit/owed-message.ts'
 import { guardStore } from '../../redis/connect.ts'
 import type { Keys } from '../../redis/key-names.ts'
-import { type OwedFacts, open, readText, replace, seal } from '../../redis/sealed.ts'
+import { type Opened, type OwedFacts, open, readText, replace, seal } from '../../redis/sealed.ts'
+import { Refusal } from '../../slack/errors.ts'
+import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 
 /** A passkey that somebody trusted. `by`: whose it is. `publicKey`: COSE, as base64url, like `id`. Times are in ms since 1970 by Redis' clock. */
 export const Passkey = z.object({
   id: z.string(),
   by: z.string(),
   publicKey: z.string(),
+  /** The host at which it was made, and works. */
+  rpId: z.string(),
   /** What the person called it. */
   name: z.string(),
   transports: z.array(z.string()).optional(),
@@ -28,24 +33,32 @@ const PasskeysRecord = z.object({
   passkeys: z.array(Passkey),
 })
 
-/** Why the record is not believed. Then nobody has a passkey until somebody with STATE_KEY trusts one again. */
+/** Why the record is not believed. */
 export type Distrust = 'missing' | 'older' | 'forged' | 'unknown-key'
+
+export const distrustWords = {
+  missing: 'gone',
+  older: 'older than the last one',
+  forged: 'not one that Lockkeeper wrote',
+  'unknown-key': 'signed with a key that STATE_KEY lacks',
+}
 
 export interface Found {
   text: string
   now: number
   revision: number
   passkeys: Passkey[]
+  /** Then nobody has a passkey. */
   distrust: Distrust | undefined
 }
 
 /** What the program `trust` has, too. */
 export type PasskeysApp = Pick<App, 'redis' | 'keys' | 'recordKeyring' | 'audit'>
 
-/** `seen`: the highest revision. `look`: at the audit, once in each process. */
+/** `seen`: the highest revision. `lookedAt`: when the audit was searched for changes. */
 interface Memory {
   seen: number
-  look?: Promise<void> | undefined
+  lookedAt?: number
   signedAgainAt: number
 }
 
@@ -65,19 +78,13 @@ const signAgainMs = 60_000
 /** What is forged, gone, or older than a revision that this process or the audit knows is not believed. Throws StoreUnavailableError. */
 export async function readPasskeys(app: PasskeysApp): Promise<Found> {
   const memory = memoryOf(app)
-  memory.look ??= lookAtAudit(app, memory).catch((error: unknown) => {
-    memory.look = undefined
-    throw error
-  })
-  await memory.look
+  await lookAtAudit(app, memory)
   // Before the record is read: somebody may change it while the answer is on its way.
   const { seen } = memory
   const { text, now, opened } = await readRecord(app)
-  const nothing = { text, now, revision: 0, passkeys: [] }
-  if (opened.is === 'none') return { ...nothing, distrust: seen === 0 ? undefined : 'missing' }
-  if (opened.is !== 'genuine') return { ...nothing, distrust: opened.is === 'unreadable' ? 'unknown-key' : 'forged' }
+  const distrust = distrustOf(opened, seen)
+  if (opened.is !== 'genuine' || distrust) return { text, now, revision: 0, passkeys: [], distrust }
   const { revision, passkeys } = opened.facts
-  if (revision < seen) return { ...nothing, distrust: 'older' }
   memory.seen = Math.max(memory.seen, revision)
   if (!opened.isCurrent && now - memory.signedAgainAt > signAgainMs) {
     memory.signedAgainAt = now
@@ -87,8 +94,41 @@ export async function readPasskeys(app: PasskeysApp): Promise<Found> {
   return { text, now, revision, passkeys, distrust: undefined }
 }
 
+async function readRecord({ redis, keys, recordKeyring }: PasskeysApp) {
+  const [text, now] = await Promise.all([readText(redis, keys.passkeys), timeOf({ redis })])
+  return { text, now, opened: open(recordKeyring, 'passkeys', PasskeysRecord, text) }
+}
+
+function distrustOf(found: Opened<z.infer<typeof PasskeysRecord>>, seen: number): Distrust | undefined {
+  if (found.is === 'none') return seen === 0 ? undefined : 'missing'
+  if (found.is === 'unreadable') return 'unknown-key'
+  if (found.is !== 'genuine') return 'forged'
+  return found.facts.revision < seen ? 'older' : undefined
+}
+
+/** Finds changes that this process has not read: since its last look or, at the first one, since the record that is there. A revision is a time. */
+async function lookAtAudit(app: PasskeysApp, memory: Memory): Promise<void> {
+  const { opened, now } = await readRecord(app)
+  const before = memory.lookedAt ?? (opened.is === 'genuine' ? opened.facts.revision : 0)
+  // A clock that was ahead may have missed some.
+  const since = before > now ? 0 : before - clockMarginMs
+  const entries = await findEntries(app, ({ act }) => act.startsWith('passkey-'), { since })
+  for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') memory.seen = Math.max(memory.seen, revision)
+  memory.lookedAt = now
+}
+
 export function passkeysOf({ passkeys }: Pick<Found, 'passkeys'>, userId: string): Passkey[] {
   return passkeys.filter(({ by }) => by === userId)
+}
+
+/** A message that a script owes in the same step in which it changes the passkeys. `to`: a channel or a person. Default: the operators. */
+export function oweWords(app: Pick<App, 'recordKeyring'>, words: Mrkdwn, to?: string): OwedFacts {
+  return owedMessage(app, 'passkeys', { to, words: words.text })
+}
+
+export function requireRoom(found: Pick<Found, 'passkeys'>, userId: string): void {
+  if (passkeysOf(found, userId).length >= mostPasskeys)
+    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the limit. Remove one first.`)
 }
 
 /** Undefined if it is there, or if the person has as many as they may. */
@@ -97,53 +137,40 @@ export function withOne(all: Passkey[], passkey: Passkey): Passkey[] | undefined
   return isKnown || passkeysOf({ passkeys: all }, passkey.by).length >= mostPasskeys ? undefined : [...all, passkey]
 }
 
-async function readRecord({ redis, keys, recordKeyring }: PasskeysApp) {
-  const [text, now] = await Promise.all([readText(redis, keys.passkeys), timeOf({ redis })])
-  return { text, now, opened: open(recordKeyring, 'passkeys', PasskeysRecord, text) }
+/** Undefined if it is gone. */
+export function withoutOne(all: Passkey[], passkey: Passkey): Passkey[] | undefined {
+  return isIn(all, passkey) ? all.filter((each) => !isIn([each], passkey)) : undefined
 }
 
-/** Finds what was changed after the record that is there: one that was put back, or removed, while no process ran. Its revision is a time. */
-async function lookAtAudit(app: PasskeysApp, memory: Memory): Promise<void> {
-  const { opened, now } = await readRecord(app)
-  const since = opened.is === 'genuine' && opened.facts.revision <= now ? opened.facts.revision - clockMarginMs : 0
-  const entries = await findEntries(app, ({ act }) => act.startsWith('passkey-'), { since })
-  const revisions = entries.flatMap(({ verdict, revision = 0 }) => (verdict === 'genuine' ? [revision] : []))
-  memory.seen = Math.max(memory.seen, ...revisions)
+export function isIn(all: Passkey[], { id, by }: Pick<Passkey, 'id' | 'by'>): boolean {
+  return all.some((each) => each.id === id && each.by === by)
 }
 
 /**
  * Changes the record, with an audit entry and the messages about it in the same step. `next` gets the passkeys as they are, and returns undefined to
- * leave them. `anew`: a record that is not believed is replaced by one that begins with none. Returns whether it was changed.
+ * leave them. `anew`: a record that is not believed is replaced by one that begins with none. Without a note, only the count of uses changes: the
+ * revision stays, so that a failover that loses a count loses no trust. Returns whether it was changed.
  */
 export async function changePasskeys(
   app: PasskeysApp,
   next: (passkeys: Passkey[]) => Passkey[] | undefined,
-  note: Pick<AuditNote, 'by' | 'text' | 'channelId'> & { act: 'passkey-add' | 'passkey-trust' | 'passkey-remove' },
+  note?: Pick<AuditNote, 'by' | 'text' | 'channelId'> & { act: 'passkey-add' | 'passkey-trust' | 'passkey-remove' },
   { owes = [], anew = false }: { owes?: OwedFacts[]; anew?: boolean } = {},
 ): Promise<boolean> {
   for (;;) {
     const { distrust, passkeys, now, text: before, revision: last } = await readPasskeys(app)
     const after = distrust === 'unknown-key' || (distrust && !anew) ? undefined : next(passkeys)
     if (!after) return false
-    const revision = Math.max(now, memoryOf(app).seen + 1, last + 1)
-    const sealed = seal(app.recordKeyring, 'passkeys', { revision, passkeys: after })
+    const memory = memoryOf(app)
+    const revision = note ? Math.max(now, memory.seen + 1, last + 1) : last
+    const change = { before, after: seal(app.recordKeyring, 'passkeys', { revision, passkeys: after }) }
     const place = app.keys.passkeys
-    const outcome = await app.audit.noteWith({ ...note, revision }, (text) =>
-      replace(app, place, { before, after: sealed }, { note: text, owes }),
-    )
+    const outcome = note
+      ? await app.audit.noteWith({ ...note, revision }, (text) => replace(app, place, change, { note: text, owes }))
+      : await replace(app, place, change)
     if (outcome === 'changed') continue
-    memoryOf(app).seen = Math.max(memoryOf(app).seen, revision)
+    memory.seen = Math.max(memory.seen, revision)
     return true
-  }
-}
-
-/** The revision stays, so that a failover that loses a count loses no trust. */
-export async function countUse(app: PasskeysApp, { id, by }: Passkey, counter: number): Promise<void> {
-  for (;;) {
-    const { text, revision, passkeys } = await readPasskeys(app)
-    const counted = passkeys.map((each) => (each.id === id && each.by === by && each.counter < counter ? { ...each, counter } : each))
-    const after = seal(app.recordKeyring, 'passkeys', { revision, passkeys: counted })
-    if (after === text || revision === 0 || (await replace(app, app.keys.passkeys, { before: text, after })) !== 'changed') return
   }
 }
 

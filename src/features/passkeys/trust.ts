@@ -2,16 +2,14 @@ import { createInterface } from 'node:readline/promises'
 import { createAudit } from '../../audit/audit.ts'
 import { cleanNote, signNote } from '../../audit/chain.ts'
 import { ConfigError, type Environment, readAuditConfig } from '../../config/config.ts'
-import { StoreUnavailableError } from '../../domain/errors.ts'
+import { StartError } from '../../domain/errors.ts'
 import { createKeyring, type Secret } from '../../domain/signing.ts'
 import { cleanText, utcTime } from '../../domain/text.ts'
-import { withinOr } from '../../domain/within.ts'
-import { connectRedis, type Redis, unreachableRedis } from '../../redis/connect.ts'
+import { type Redis, withRedis } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
 import { code, mention, mrkdwn } from '../../slack/text.ts'
-import { readPending } from './links.ts'
-import { owePasskeyMessage } from './messages.ts'
-import { changePasskeys, mostPasskeys, type PasskeysApp, readPasskeys, withOne } from './record.ts'
+import { keyOf, readPending } from './links.ts'
+import { changePasskeys, distrustWords, mostPasskeys, oweWords, type PasskeysApp, readPasskeys, withOne } from './record.ts'
 
 interface Terminal {
   write: (text: string) => void
@@ -21,40 +19,23 @@ interface Terminal {
 const usage = 'Usage: npm run passkeys -- trust <code> [--yes]\n'
 
 /** Trusts a new passkey on the server, where only people with STATE_KEY are. Returns the exit code: 2 if it was used wrongly, 1 if nothing was trusted. */
-export async function trust(env: Environment, args: string[], { write, ask }: Terminal): Promise<number> {
+export async function trust(env: Environment, args: string[], terminal: Terminal): Promise<number> {
+  const { write } = terminal
   const [word, given = '', ...more] = args.filter((arg) => arg !== '--yes')
   if (word !== 'trust' || given === '' || more.length > 0) return failed(write, usage, 2)
   if (!env.STATE_KEY && !env.STATE_KEY_FILE) return failed(write, 'STATE_KEY is missing: it must be the one that the bot has.\n', 2)
-  let config: ReturnType<typeof readAuditConfig>
   try {
-    config = readAuditConfig(env)
+    const { prefix, signingSecrets, ...redisConfig } = readAuditConfig(env)
+    if (!signingSecrets) return failed(write, usage, 2)
+    return await withRedis(redisConfig, (redis) =>
+      trustPending(appOf(redis, prefix, signingSecrets), given.toUpperCase(), args.includes('--yes'), terminal),
+    )
   } catch (error) {
     if (error instanceof ConfigError) return failed(write, `${error.lines.join('\n')}\n`, 2)
+    if (error instanceof StartError) return failed(write, `Nothing was trusted: ${error.message}\n`)
     throw error
-  }
-  const { url, sentinelPassword, prefix, signingSecrets } = config
-  if (!signingSecrets) return failed(write, usage, 2)
-  let problem = 'no answer'
-  const redis = connectRedis(
-    url,
-    'patient',
-    (code) => {
-      problem = code
-    },
-    sentinelPassword,
-  )
-  try {
-    if ((await withinOr(answerMs, redis.ping(), undefined)) === undefined) return failed(write, `${unreachableRedis(problem)}\n`)
-    return await trustPending(appOf(redis, prefix, signingSecrets), given.toUpperCase(), args.includes('--yes'), { write, ask })
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) return failed(write, `Nothing was trusted: ${error.message}.\n`)
-    throw error
-  } finally {
-    redis.disconnect()
   }
 }
-
-const answerMs = 10_000
 
 /** It leaves its note in the intake: the process that chains a note also prints it, to the log of the bot. */
 function appOf(redis: Redis, prefix: string, secrets: readonly [Secret, ...Secret[]]): PasskeysApp {
@@ -69,17 +50,21 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
   const pending = await readPending(app, given)
   if (!pending) return failed(write, 'Nothing was trusted: this code is wrong, was used, or is older than 15 minutes.\n')
   const { passkey, channelId } = pending
-  const { by, name, id, addedAt } = passkey
+  const { by, name, addedAt } = passkey
   const { distrust } = await readPasskeys(app)
-  if (distrust === 'unknown-key') return failed(write, 'Nothing was trusted: another STATE_KEY signed the record of passkeys.\n')
+  if (distrust === 'unknown-key')
+    return failed(
+      write,
+      `Nothing was trusted: another STATE_KEY signed the record of passkeys. If that key is gone: redis-cli del '${app.keys.passkeys}'\n`,
+    )
   const anew = distrust
-    ? `The record of passkeys in Redis is ${distrust}. Lockkeeper starts a new one: all other passkeys have to be trusted again.\n`
+    ? `The record of passkeys in Redis is ${distrustWords[distrust]}. Lockkeeper starts a new one: all other passkeys have to be trusted again.\n`
     : ''
-  write(`Slack user ${by}, passkey "${name}" (${id.slice(0, 12)}…), made ${utcTime(addedAt)}.\n${anew}`)
-  write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code.\n')
+  write(`Slack user ${by}, key ${keyOf(passkey)}, made ${utcTime(addedAt)}, called: ${name}\n${anew}`)
+  write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code and key.\n')
   if (!isSure && (await ask('Type yes to trust it: ')).trim() !== 'yes') return failed(write, 'Nothing was trusted.\n')
   const words = mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. It was trusted on the server.`
-  const owes = [channelId, 'operators'].map((to) => owePasskeyMessage(app, to, words))
+  const owes = [oweWords(app, words, channelId), oweWords(app, words), ...(channelId === by ? [] : [oweWords(app, words, by)])]
   const note = { act: 'passkey-trust' as const, by, text: name }
   if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { owes, anew: true })))
     return failed(write, `Nothing was trusted: it is trusted already, or this person has ${mostPasskeys} passkeys.\n`)

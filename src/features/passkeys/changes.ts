@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { App } from '../../app.ts'
+import type { Change, Finding } from '../../domain/change.ts'
+import { owner, type Phrase, phrase } from '../../domain/text.ts'
+import { finding, findings } from '../../kit/findings.ts'
+import { whoConfirms } from '../../rights/confirmation.ts'
+import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { keyOf } from './links.ts'
+import { changePasskeys, isIn, mostPasskeys, oweWords, Passkey, passkeysOf, readPasskeys, withOne, withoutOne } from './record.ts'
+
+/** Another approver confirms these with a passkey of their own, whatever the rules say. */
+export const changeKinds = ['passkey.add', 'passkey.remove'] as const
+
+/** A person adds one of their own, or somebody requests that another's is removed. */
+export const Wanted = z.object({ passkey: Passkey, requestedBy: z.string() })
+type Wanted = z.infer<typeof Wanted>
+
+const known = findings({
+  'has-passkey': finding(
+    { count: z.number() },
+    ({ count }) => `They already have ${count === 1 ? 'one' : count}. Ask them in person or by phone which key their page shows.`,
+  ),
+  'ask-first': finding('Ask them in person or by phone which key their page shows: a stolen session can request this, too.'),
+  'only-passkey': finding("It is their only one. They can't confirm approvals until they have another."),
+  'too-few-left': finding(
+    { rule: z.string(), left: z.number(), needed: z.number() },
+    ({ rule, left, needed }) => phrase`Rule ${rule} then has ${left} with a passkey, and needs ${needed} besides the requester.`,
+  ),
+  'ends-approvals': finding("What it approved isn't carried out, unless it was sent."),
+  gone: finding('This passkey is gone, or Lockkeeper no longer trusts the record of passkeys.'),
+  'no-room': finding('They have the most passkeys that one person can have, or Lockkeeper no longer trusts the record of passkeys.'),
+})
+
+export function addPasskeyChange(app: App): Change<Wanted, Wanted> {
+  return passkeyChange(app, {
+    verb: ['add', 'Add', 'Added', 'adding'],
+    async check({ by }) {
+      const found = await readPasskeys(app)
+      const count = passkeysOf(found, by).length
+      if (found.distrust || count >= mostPasskeys) known.refuse({ code: 'no-room' })
+      return [count === 0 ? { code: 'ask-first' } : { code: 'has-passkey', count }]
+    },
+    next: withOne,
+    isDone: isIn,
+    missed: { code: 'no-room' },
+    told: ({ passkey: { by, name } }) => mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. Another approver confirmed it.`,
+  })
+}
+
+export function removePasskeyChange(app: App): Change<Wanted, Wanted> {
+  return passkeyChange(app, {
+    verb: ['remove', 'Remove', 'Removed', 'removing'],
+    isUnheld: true,
+    async check(passkey) {
+      const found = await readPasskeys(app)
+      if (!isIn(found.passkeys, passkey)) known.refuse({ code: 'gone' })
+      const isOnly = passkeysOf(found, passkey.by).length === 1
+      return [...(isOnly ? await missedWithout(app, passkey.by) : []), { code: 'ends-approvals' }]
+    },
+    next: withoutOne,
+    isDone: (all, passkey) => !isIn(all, passkey),
+    missed: { code: 'gone' },
+    told: ({ passkey: { by, name }, requestedBy }) =>
+      mrkdwn`:key: The passkey ${code(name)} of ${mention(by)} was removed, as ${mention(requestedBy)} requested. Another approver confirmed it.`,
+  })
+}
+
+/** What nobody can do anymore without the only passkey of a person. */
+async function missedWithout(app: App, userId: string): Promise<Finding[]> {
+  const rules = (await whoConfirms(app)).filter(({ able, needed }) => able.includes(userId) && able.length - 1 <= needed)
+  const tooFew = rules.map(({ rule, needed, able }) => ({ code: 'too-few-left', rule: rule.name, left: able.length - 1, needed }))
+  return [{ code: 'only-passkey' }, ...tooFew]
+}
+
+/** In what the two kinds of change differ. */
+interface Differing {
+  verb: ['add', 'Add', 'Added', 'adding'] | ['remove', 'Remove', 'Removed', 'removing']
+  isUnheld?: true | undefined
+  /** Returns what approvers check first. Refuses what cannot be. */
+  check: (passkey: Passkey) => Promise<Finding[]>
+  /** Undefined if there is nothing to do. */
+  next: (all: Passkey[], passkey: Passkey) => Passkey[] | undefined
+  isDone: (all: Passkey[], passkey: Passkey) => boolean
+  missed: Finding
+  told: (wanted: Wanted) => Mrkdwn
+}
+
+function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, told }: Differing): Change<Wanted, Wanted> {
+  const [word, imperative, past, gerund] = verb
+  const whatOf = ({ passkey: { name, by } }: Wanted): Phrase => [' passkey ', ...phrase`${name}${owner(by)}`]
+  return {
+    kind: `passkey.${word}`,
+    isUnheld,
+    label: `${gerund} a passkey`,
+    input: Wanted,
+    facts: Wanted,
+    resource: ({ passkey }) => `passkey:${shortOf(passkey)}`,
+    subject: ({ passkey }) => passkey.name,
+    preflight: async (wanted) => ({ facts: wanted, unchecked: [], warnings: await check(wanted.passkey), incomplete: false }),
+    differences: () => [],
+    explain: known.explain,
+    describe: (wanted) => ({
+      title: [imperative, ...whatOf(wanted)],
+      facts: [
+        { label: 'Owner', value: wanted.passkey.by, isPerson: true },
+        { label: 'Key', value: keyOf(wanted.passkey) },
+      ],
+      ids: [],
+      underway: `being ${past.toLowerCase()}`,
+    }),
+    async send(wanted) {
+      const { requestedBy, passkey } = wanted
+      const owes = [oweWords(app, told(wanted)), oweWords(app, told(wanted), passkey.by)]
+      const note = { act: `passkey-${word}`, by: requestedBy, text: passkey.name } as const
+      await changePasskeys(app, (all) => next(all, passkey), note, { owes })
+      return 'tracking'
+    },
+    async observe({ passkey }) {
+      return isDone((await readPasskeys(app)).passkeys, passkey) ? { is: 'done' } : { is: 'not-started', cause: missed }
+    },
+    doneSentence: (wanted) => [past, ...whatOf(wanted), '.'],
+  }
+}
+
+/** A button carries an opaque id, and an id of a passkey can have 1,000 characters. */
+export function shortOf({ id }: Pick<Passkey, 'id'>): string {
+  return hash('sha256', id).slice(0, 16)
+}

@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest'
+import { keyOf } from '../../src/features/passkeys/links.ts'
+import { encodeFields } from '../../src/record/store.ts'
+import { createAuthenticator } from '../given/authenticator.ts'
+import { freeze } from '../journeys/freeze-world.ts'
+import {
+  approveWithPasskey,
+  givePasskey,
+  linkIn,
+  listPasskeys,
+  makePasskey,
+  onlyMove,
+  openPage,
+  party,
+  pressForLink,
+  runTrust,
+  sendAnswer,
+  startPasskeyWorld,
+  usual,
+} from '../journeys/passkeys-world.ts'
+import { type PolicyWorld, writesOf } from '../journeys/policy-world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+
+const addCard = /Add passkey[\s\S]*needs approval from/
+const wordsOf = (html: string) => html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, ' ')
+
+/** Confirms a form that *Approve* opened, and resolves with the link that answers it. */
+async function submitForLink(world: PolicyWorld, by: 'ben' | 'chiara', submit: () => Promise<unknown>): Promise<string> {
+  const before = world.slack.ephemerals(people[by]).length
+  await submit()
+  const hasLink = ({ blocks }: { blocks?: unknown }) => JSON.stringify(blocks).includes('"url":')
+  return linkIn(await world.slack.until(() => world.slack.ephemerals(people[by]).slice(before).find(hasLink), { what: 'the link' }))
+}
+
+test('the page of who adds a passkey, its request and the list show the same key, which another passkey of the same id has not', async () => {
+  const world = await startPasskeyWorld()
+  const chiara = await givePasskey(world, world.chiara, people.chiara)
+  const { answer, authenticator } = await makePasskey(world, world.ben, people.ben)
+  const key = keyOf(authenticator)
+  expect(answer.title).toBe(`Requested: ${key}`)
+  expect(keyOf({ ...authenticator, publicKey: createAuthenticator(party).publicKey })).not.toBe(key)
+  const card = await untilCard(world.slack, addCard)
+  expect(card.text).toContain(key)
+  await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(JSON.stringify((await listPasskeys(world, world.ben, people.ben)).blocks)).toContain(key)
+})
+
+test('of two answers to one link that adds a passkey, the page of the other one says that it is not the one requested', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.chiara, people.chiara)
+  const url = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
+  const { challenge } = await openPage(world, url)
+  const made = [createAuthenticator(party), createAuthenticator(party)]
+  const answers = await Promise.all(made.map((one) => sendAnswer(world, url, one.create(challenge))))
+  const first = made.findIndex((one) => answers.some(({ title }) => title === `Requested: ${keyOf(one)}`))
+  expect(answers[first]).toMatchObject({ status: 200 })
+  // A link that is used up already is over, which says the same.
+  expect(answers[1 - first]).toMatchObject({ isDone: false, words: expect.stringContaining('withdraw that request') })
+  expect((await untilCard(world.slack, addCard)).text).toContain(keyOf(made[first] ?? { id: '', publicKey: '' }))
+  expect((await sendAnswer(world, url, made[0]?.create(challenge))).words).toContain('withdraw that request')
+})
+
+test('a link that adds a passkey and is put back after its use requests no second one, and says which was requested', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.chiara, people.chiara)
+  const url = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
+  const { challenge } = await openPage(world, url)
+  const { redis, keys } = world.records
+  const place = keys.passkeyLink(new URL(url).pathname.split('/')[2]?.split('.')[0] ?? '')
+  const link = (await redis.get(place)) ?? ''
+  const thief = createAuthenticator(party)
+  await sendAnswer(world, url, thief.create(challenge))
+  await redis.set(place, link)
+  expect(await sendAnswer(world, url, createAuthenticator(party).create(challenge))).toMatchObject({
+    status: 409,
+    words: expect.stringContaining(`came first, with the key ${keyOf(thief)}`),
+  })
+})
+
+test('a person hears of a passkey that was trusted for them on the server', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.ben, people.ben)
+  const told = () => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben)
+  expect(JSON.stringify((await world.slack.until(told, { what: 'the direct message' })).args)).toContain('has a new passkey')
+})
+
+test('an emergency approval passes no freeze that its page did not name', async () => {
+  const world = await startPasskeyWorld(
+    `windows:\n  never: {days: [sun], from: "03:00", to: "03:01", zone: UTC}\n${usual.replace('confirm: passkey', 'emergency: approvers, window: never, confirm: passkey')}`,
+  )
+  const ben = await givePasskey(world, world.ben, people.ben)
+  const { card } = await requestMove(world)
+  await world.ben.click(card, 'Approve')
+  const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
+  await world.ben.fill(form, { Approval: "Emergency approval: it doesn't wait", Reason: 'The site is down for everybody' })
+  const url = await submitForLink(world, 'ben', () => world.ben.submit())
+  const { challenge, html } = await openPage(world, url)
+  expect(wordsOf(html)).toContain('Overrides the window “never”')
+  await freeze(world)
+
+  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 409, words: expect.stringContaining('read it again') })
+  expect(writesOf(world)).toEqual([])
+  const again = await openPage(world, url)
+  expect(wordsOf(again.html)).toMatch(/Overrides the window “never”.*freeze/)
+  expect(await sendAnswer(world, url, ben.get(again.challenge))).toMatchObject({ status: 200, title: 'Approved' })
+  await untilReport(world.slack, card.ts, /Done/)
+  expect(writesOf(world)).toHaveLength(1)
+})
+
+test('the page shows no approval, reason, decision or warning that Lockkeeper did not sign', async () => {
+  const world = await startPasskeyWorld(usual.replace('approvals: 1', 'approvals: 2'))
+  const ben = await givePasskey(world, world.ben, people.ben)
+  await givePasskey(world, world.chiara, people.chiara)
+  const { card } = await requestMove(world)
+  const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+  const { id } = await onlyMove(world)
+  const forged = { by: people.chiara, via: 'x', at: Date.now(), emergency: true, reason: 'ordered by the CTO', signature: 'x' }
+  const proof = { link: new URL(url).pathname.split('/')[2]?.split('.')[0] }
+  const fields = {
+    approvals: [{ ...forged, confirmed: { with: 'passkey', proof } }],
+    decision: { ...forged, breakGlass: true },
+    missing: 0,
+    newWarnings: [{ code: 'rejected-before', at: Date.now(), by: people.chiara, reason: 'this one is right' }],
+  }
+  await world.records.redis.hset(world.records.keys.record(id), encodeFields(fields as never))
+  const { html, challenge } = await openPage(world, url)
+  expect(wordsOf(html)).not.toMatch(/Approved|ordered by the CTO|this one is right|[12] of 2/)
+  expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ words: expect.stringContaining('1 of 2') })
+})
+
+test('a name that somebody chose in Slack passes for no sentence of the page', async () => {
+  const name = 'ada (on call). 1 of 1 approvals: @chiara, “checked”. @ada'
+  const world = await startPasskeyWorld(usual, {
+    staff: ({ people: all }) => {
+      const ada = all.find(({ id }) => id === people.ada)
+      if (ada) ada.handle = name
+    },
+  })
+  await givePasskey(world, world.ben, people.ben)
+  const { card } = await requestMove(world)
+  const { html } = await openPage(world, await pressForLink(world, world.ben, people.ben, card, 'Approve'))
+  expect(wordsOf(html)).toContain('@“ada (on call). 1 of 1 approvals: @chiara, &quot;checked&quot;. @ada” needs approval from')
+})
+
+test('a passkey of another host counts as none: after PUBLIC_URL got another one, the next passkey gets a code for an operator', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.ben, people.ben)
+  await givePasskey(world, world.chiara, people.chiara)
+  await world.bots[0]?.stop()
+  const origin = 'https://new.example.com'
+  const bot = await world.startBot({ PUBLIC_URL: origin })
+  world.bots.splice(0, 1, bot)
+  world.slack.connectBot(bot.slackUrl)
+  const list = await listPasskeys(world, world.ben, people.ben)
+  expect(JSON.stringify(list.blocks)).toContain("It was made at `lockkeeper.example.com` and can't confirm anything here.")
+  const url = await pressForLink(world, world.ben, people.ben, list, 'Add a passkey')
+  const made = createAuthenticator({ origin, rpId: 'new.example.com' }).create((await openPage(world, url)).challenge)
+  const { title } = await sendAnswer(world, url, made, { headers: { origin } })
+  expect(await runTrust(world, ['trust', title, '--yes'])).toMatchObject({ exitCode: 0 })
+})
+
+test('a freeze does not hold the removal of a passkey, which could pass it', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.ben, people.ben)
+  const chiara = await givePasskey(world, world.chiara, people.chiara)
+  await freeze(world)
+  await world.ada.command(`/infra passkeys <@${people.ben}|ben>`, { channel: ops })
+  await world.ada.click(await untilShown(world.slack, people.ada, /Passkeys of/), 'Request removal')
+  const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
+  expect((await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)).answer.title).toBe('Approved')
+  await untilReport(world.slack, card.ts, /Done/)
+})
