@@ -178,7 +178,8 @@ test('no real answer of a device counts for anything but its own person, request
   await ben.page.evaluate((to) => {
     location.href = `${to}left`
   }, other.url)
-  await expect.poll(() => other.requests.some(({ url: path }) => path === '/left')).toBe(true)
+  await ben.page.waitForURL(`${other.url}left`)
+  expect(other.requests.some(({ url: path }) => path === '/left')).toBe(true)
   expect(other.requests.map(({ headers }) => headers.referer).filter((each) => each?.includes('passkeys'))).toEqual([])
 
   // Slack is away while the page is open.
@@ -194,8 +195,8 @@ test('no real answer of a device counts for anything but its own person, request
   // One of the three approvers has no passkey. The other one has.
   await world.finn.click(card, 'Approve')
   await world.slack.until(() => world.finn.topView(), { what: 'the form' })
-  await world.finn.submit()
-  await untilShown(world.slack, finn, /you have none/)
+  const answer = await world.finn.submit()
+  await expect.poll(() => JSON.stringify([answer, world.finn.topView()])).toMatch(/you have none/)
   await chiara.page.goto(links.chiara)
   await chiara.page.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(() => status(chiara.page)).toMatch(/^Approved/)
