@@ -59,6 +59,9 @@ export function passkeyPage(app: App): Page {
       if (isRead) return render(await shownFor(app, link))
       return json(200, ...(await takeAnswer(app, link, body, adding)), true)
     } catch (error) {
+      // A process that died after it approved leaves an answer that is sent again, and may be refused then.
+      if (!isRead && link && link.to !== 'add' && (await wasCarriedOut(app, link).catch(() => false)))
+        return json(200, labels[link.to].done, seeSlack.text, true)
       const words = await inWords(app, error, link, isRead)
       const status = error instanceof StoreUnavailableError ? 503 : error instanceof UserError ? 409 : 500
       return isRead ? render({ title: 'Lockkeeper', lines: [words] }, status) : json(status, 'Nothing was approved', words)
@@ -180,6 +183,10 @@ function isCarriedOut({ signatures }: App, request: Request, { id }: Link): bool
     startNow && signatures.verifyStartNow(request, startNow) === 'genuine' ? startNow : undefined,
   ]
   return genuine.some((given) => given?.confirmed?.proof.link === id)
+}
+
+async function wasCarriedOut(app: App, link: Link): Promise<boolean> {
+  return isCarriedOut(app, await requestOf(app, link), link)
 }
 
 const Sent = z.object({ name: z.string().optional(), response: z.unknown() })
