@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -143,7 +144,9 @@ test('throws StartError for a database that Redis does not have', async () => {
 test('Redis is reached once the connection for people is ready, too, because that refuses commands before', async () => {
   const { patient, prompt, reach } = connect()
   await expect.poll(() => [patient.status, prompt.status]).toEqual(['ready', 'ready'])
+  const closed = once(prompt, 'close')
   prompt.disconnect(true)
+  await closed
 
   await reach()
 
