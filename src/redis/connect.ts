@@ -142,8 +142,6 @@ export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Says why Redis can't be reached, and what to check. `problem` is the code of a connection problem. */
-
 const answerMs = 5_000
 
 /** For a program that an operator runs: gives a connection to `use`, and ends it. Throws StartError if Redis does not answer. */
@@ -174,6 +172,7 @@ export async function withRedis<T>(
   }
 }
 
+/** Says why Redis can't be reached, and what to check. `problem` is the code of a connection problem. */
 export function unreachableRedis(problem: string): string {
   if (isCertificateError(problem)) {
     return `Lockkeeper doesn't trust the TLS certificate of Redis (${problem}). Check the hostname in REDIS_URL and the clock of this machine. For your own certificate authority, set NODE_EXTRA_CA_CERTS in the environment of the process: Node doesn't read it from .env.`

@@ -78,7 +78,7 @@ test('a link that adds a passkey and is put back after its use requests no secon
   })
 })
 
-test('a person hears of a passkey that was trusted for them on the server', async () => {
+test('a person is notified of a passkey that was trusted for them on the server', async () => {
   const world = await startPasskeyWorld()
   await givePasskey(world, world.ben, people.ben)
   const told = () => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben)

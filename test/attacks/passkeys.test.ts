@@ -240,7 +240,7 @@ describe('between approval and start', () => {
     ],
     ['the record of passkeys is deleted', ({ records: { redis, keys } }) => redis.del(keys.passkeys)],
   ]
-  test.each(changes)('%s while no process runs: nothing is done, and the operators hear of it', async (_, change) => {
+  test.each(changes)('%s while no process runs: nothing is done, and the operators are notified', async (_, change) => {
     const { world, card } = await startHeld()
     await restartUnder(world, usual, () => change(world))
     await unfreeze(world)

@@ -66,7 +66,7 @@ export function removePasskeyChange(app: App): Change<Wanted, Wanted> {
   })
 }
 
-/** What nobody can do anymore without the only passkey of a person. */
+/** What becomes impossible without a person's only passkey. */
 async function missedWithout(app: App, userId: string): Promise<Finding[]> {
   const rules = (await whoConfirms(app)).filter(({ able, needed }) => able.includes(userId) && able.length - 1 <= needed)
   const tooFew = rules.map(({ rule, needed, able }) => ({ code: 'too-few-left', rule: rule.name, left: able.length - 1, needed }))

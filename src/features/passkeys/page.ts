@@ -269,7 +269,7 @@ async function carryOut(app: App, request: Request, { to, origin, reason = '' }:
   return seeSlack
 }
 
-/** The words of the request message, in lines, without what nobody signed. The first is its title. */
+/** The lines of the request message, without unsigned parts. The first is its title. */
 async function linesOf(app: App, request: Request): Promise<string[]> {
   const { decision } = request
   const verify = decision?.breakGlass ? app.signatures.verifyBreakGlass : app.signatures.verifyApproved
