@@ -85,6 +85,27 @@ describe('deploy/compose/caddy.yml', () => {
   })
 })
 
+test('deploy/compose/socket-mode.yml replaces the signing secret, which is then no file that must exist', () => {
+  const { services, secrets } = parse(read('deploy/compose/socket-mode.yml'))
+
+  expect(services.bot.environment).toEqual({ SLACK_APP_TOKEN_FILE: '/run/secrets/slack_app_token', SLACK_SIGNING_SECRET_FILE: '' })
+  expect(services.bot.secrets).toEqual(['slack_app_token'])
+  expect(secrets).toEqual({ slack_app_token: { file: 'secrets/slack_app_token' }, slack_signing_secret: { file: '/dev/null' } })
+})
+
+test('deploy/compose/policy.yml mounts the file that it names', () => {
+  const { bot } = parse(read('deploy/compose/policy.yml')).services
+
+  expect(bot.volumes).toEqual([`./policy.yml:${bot.environment.POLICY_FILE}:ro`])
+})
+
+test('deploy/compose/ports.yml publishes the ports of machines and alerts on the loopback address', () => {
+  const { bot } = parse(read('deploy/compose/ports.yml')).services
+
+  expect(bot.environment).toEqual({ MACHINES_HOST: '0.0.0.0', ALERTS_HOST: '0.0.0.0' })
+  expect(bot.ports).toEqual(['127.0.0.1:9466:9466', '127.0.0.1:9465:9465'])
+})
+
 test('deploy/compose/machines.yml lets the proxy reach the ports of machines and alerts, but opens neither by itself', () => {
   const lines = read('deploy/compose/machines.yml')
   const { bot, proxy } = parse(lines).services

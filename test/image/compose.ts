@@ -23,7 +23,7 @@ const hosts = { slack: 'slack.test', account: 'account.test' }
  * a test needs comes from a second compose file, which a variable names. So `run` runs every command as the docs write it. Everything ends
  * with the test.
  */
-export async function prepareCompose(engine: Engine, image: string) {
+export async function prepareCompose(engine: Engine, image: string, { socketMode = false } = {}) {
   const gateway = await engine.docker('network', 'inspect', 'bridge', '--format', '{{(index .IPAM.Config 0).Gateway}}')
   const [slackPort, accountPort, port] = [await freePort(), await freePort(), await freePort()]
   const slack = await startSlack({ publicUrl: `https://${hosts.slack}:${slackPort}`, port: await freePort() })
@@ -34,7 +34,7 @@ export async function prepareCompose(engine: Engine, image: string) {
   const copy = cleanCopy({
     ...environmentOf(engine),
     PATH: await pathWithCompose(join(besides, 'programs')),
-    COMPOSE_FILE: `docker-compose.yml:${join(besides, 'test.yml')}`,
+    COMPOSE_FILE: ['docker-compose.yml', ...(socketMode ? ['deploy/compose/socket-mode.yml'] : []), join(besides, 'test.yml')].join(':'),
     COMPOSE_PROJECT_NAME: `lockkeeper${randomBytes(4).toString('hex')}`,
   })
   await unpinBases(engine, copy.folder)
@@ -69,7 +69,11 @@ export async function prepareCompose(engine: Engine, image: string) {
     await rm(besides, { recursive: true, force: true })
   })
   await takeSteps(copy, {
-    secrets: { slack_bot_token: slack.botToken, slack_signing_secret: slack.signingSecret, infra_api_key: accountApi.key },
+    secrets: {
+      slack_bot_token: slack.botToken,
+      infra_api_key: accountApi.key,
+      ...(socketMode ? { slack_app_token: slack.appToken } : { slack_signing_secret: slack.signingSecret }),
+    },
     settings: {
       SLACK_API_URL: slack.apiUrl,
       INFRA_API_URL: `https://${hosts.account}:${accountPort}`,

@@ -123,6 +123,14 @@ test('no secret that is beside the code is in the history or the layers', async 
   expect({ found, sourceSeen: seen > 0 }).toEqual({ found: 0, sourceSeen: true })
 }, 180_000)
 
+test('Compose with Socket Mode needs no signing secret, and a move is made', async () => {
+  const standIns = await prepareCompose(engine, image, { socketMode: true })
+  await standIns.run('docker compose up -d')
+  await expect.poll(() => standIns.run('docker compose logs --no-log-prefix bot'), { timeout: 60_000 }).toContain('Lockkeeper is ready')
+
+  await move(standIns)
+}, 300_000)
+
 test('the Compose commands of the docs work as they are written, and a move is made between stand-ins with TLS', async () => {
   const { run, slack, accountApi, slackUrl } = await prepareCompose(engine, image)
   const containerOf = async (service: string) => (await run(`docker compose ps --quiet ${service}`)).trim().split(/\s+/).at(-1) ?? ''
