@@ -71,11 +71,11 @@ export async function startFailingProxy(target: () => string, all: readonly Faul
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, left }
 }
 
-/** The workflow of the page, its one step, and the variables of a run. */
+/** The workflow of deploy/machines, its one step, and the variables of a run. */
 export async function readWorkflow(url: string) {
-  const advice = 'The workflow of docs/machines.md needs jq, as the runners of GitHub have it. Install jq.'
+  const advice = 'The workflow of deploy/machines needs jq, as the runners of GitHub have it. Install jq.'
   await findOrInstall({ names: ['jq'], packages: ['jq'], missing: 'There is no jq on this machine.', advice })
-  const workflow = filesOfPage.get('.github/workflows/failover.yml') ?? ''
+  const workflow = readFileSync(new URL('../../../deploy/machines/failover-workflow.yml', import.meta.url), 'utf8')
   const [step] = parse(workflow).jobs.move.steps
   const env = { LOCKKEEPER: url, TOKEN: token, KEY: '1', LINK: 'https://github.com/nimbus/shop/actions/runs/1', PAUSE: '0.1' }
   return { workflow, lines: step.run as string, env }

@@ -4,7 +4,7 @@ import { untilCard } from '../../journeys/world.ts'
 import { startMachineWorld } from './machines-world.ts'
 import { filesOfPage as files, readWorkflow, runRecipe as run, startFailingProxy } from './page-for-test.ts'
 
-test('the workflow of the page, through a proxy that fails in each way at each step', async () => {
+test('the workflow of deploy/machines, through a proxy that fails in each way at each step', async () => {
   const world = await startMachineWorld({}, files.get('policy.yml'))
   const proxy = await startFailingProxy(world.urlOf)
   const { workflow, lines, env } = await readWorkflow(proxy.url)

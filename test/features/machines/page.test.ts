@@ -28,7 +28,7 @@ test('the lines with curl, under the policy of the page', async () => {
   expect(answers[4]).toMatchObject({ openapi: '3.1.0', paths: { '/v1/requests': { post: { operationId: 'request_change' } } } })
 })
 
-test('the workflow of the page, through a proxy that loses an answer', async () => {
+test('the workflow of deploy/machines, through a proxy that loses an answer', async () => {
   const world = await startMachineWorld({}, files.get('policy.yml'))
   const proxy = await startFailingProxy(world.urlOf, ['html-502', 'lost-answer'])
   const { lines, env } = await readWorkflow(proxy.url)
