@@ -12,7 +12,7 @@ const organisation = repository.split('/')[0]
 test.each([
   ['README.md', /github\.com\/(.*?)\.git/g],
   ['docs/install.md', /github\.com\/(.*?)\.git/g],
-  ['docs/operate.md', /ghcr\.io\/(.*?):/g],
+  ['docs/operate.md', /ghcr\.io\/(.*?)[:@]/g],
   ['docs/operate.md', /github\.com\/(.*?)\/\.github/g],
 ])('%s names the repository of package.json in %s', (file, name) => {
   expect([...read(file).matchAll(name)].map(([, found]) => found)).toEqual([repository])
