@@ -37,13 +37,29 @@ const pingIntervalMs = 2_000
 /** Opens one connection. `onError` gets the code of each connection problem, at every attempt, and never the arguments of a command. */
 export function connectRedis(url: Secret, patience: Patience, onError: (problem: string) => void, sentinelPassword?: Secret): Redis {
   const redis = open(url.reveal(), patience === 'patient' ? patient : prompt, sentinelPassword)
-  redis.on('error', (error) => onError(problemOf(error)))
+  tellProblems(redis, onError)
   if (patience === 'prompt') {
     if (redis.isCluster) redis.on('+node', writeTogether)
     else writeTogether(redis)
     pingRegularly(redis)
   }
   return redis
+}
+
+/** A load balancer whose Redis is away takes connections and closes them, which is no error for ioredis. */
+function tellProblems(redis: Redis, onError: (problem: string) => void): void {
+  let isExplained = false
+  redis.on('ready', () => {
+    isExplained = true
+  })
+  redis.on('error', (error) => {
+    isExplained = true
+    onError(problemOf(error))
+  })
+  redis.on('close', () => {
+    if (!isExplained) onError('closed')
+    isExplained = false
+  })
 }
 
 /** Node's (ECONNREFUSED), or the first word of Redis' (WRONGPASS): the rest may quote what was sent. Cluster and Sentinel wrap it. */
