@@ -9,9 +9,7 @@ import { filesOfPage, startFailingProxy } from '../features/machines/page-for-te
 import { patchesOf, untilCard } from '../journeys/world.ts'
 import { findOrInstall } from '../sandbox/programs.ts'
 
-test('the playbook of deploy/machines, with the real Ansible, through a proxy that fails in each way at each step', {
-  timeout: 300_000,
-}, async () => {
+test('the playbook of deploy/machines, with the real Ansible, through a proxy that fails in each way at each step', async () => {
   const advice = 'The playbook of deploy/machines needs Ansible. Install ansible-core.'
   const missing = 'There is no Ansible on this machine.'
   const program = await findOrInstall({ names: ['ansible-playbook'], packages: ['ansible-core'], missing, advice })
@@ -28,7 +26,7 @@ test('the playbook of deploy/machines, with the real Ansible, through a proxy th
   }
 
   const playing = play('1')
-  await expect.poll(() => proxy.left, { timeout: 120_000 }).toEqual({ GET: [], POST: [] })
+  await expect.poll(() => proxy.left, { timeout: 300_000 }).toEqual({ GET: [], POST: [] })
   await world.ben.click(await untilCard(world.slack, /Failover/), 'Approve')
   const { stdout } = await playing
   expect(stdout).toMatch(/failed=0/)
@@ -41,4 +39,4 @@ test('the playbook of deploy/machines, with the real Ansible, through a proxy th
   await world.records.redis.del(world.records.keys.machineCalls('machine:ci'))
   await expect(play('bad key')).rejects.toMatchObject({ stdout: expect.stringContaining('must have 1 to 255 characters without spaces') })
   await expect(play('3', 'http://127.0.0.1:9')).rejects.toMatchObject({ stdout: expect.stringMatching(/Connection refused/) })
-})
+}, 600_000)

@@ -33,23 +33,27 @@ test('the worker executes what was requested from the web process, and its succe
   expect(await ticksOf(scene, 1)).toBeGreaterThan(0)
 })
 
+const tickMs = 250
+const measuredMs = 8_000
+
 test('two workers send the account API no more requests than one does', async () => {
-  const scene = await startScene({ bots: 3, own: roles, moveTakesMs: 120_000, env: { MOVE_POLL_INTERVAL: '250ms' } })
+  const scene = await startScene({ bots: 3, own: roles, moveTakesMs: 120_000, env: { MOVE_POLL_INTERVAL: `${tickMs}ms` } })
   for (const index of [0, 1]) await scene.startMove(index)
-  /** Counts the reads of the account API, and the ticks of all workers, within this many ms. */
-  async function measure(workers: number[], ms: number) {
+  /** Counts the reads of the account API, and the ticks of all workers, within some seconds. */
+  async function measure(workers: number[]) {
     const ticked = async () => (await Promise.all(workers.map((index) => ticksOf(scene, index)))).reduce((sum, ticks) => sum + ticks, 0)
     const before = { reads: scene.accountApi.journal.length, ticks: await ticked() }
-    await delay(ms)
+    await delay(measuredMs)
     return { reads: scene.accountApi.journal.length - before.reads, ticks: (await ticked()) - before.ticks }
   }
 
-  const both = await measure([1, 2], 8_000)
+  const both = await measure([1, 2])
   await scene.bots.kill(2, 'SIGTERM')
-  const one = await measure([1], 8_000)
+  const one = await measure([1])
 
   console.log(JSON.stringify({ both, one }))
   expect(one.ticks).toBeGreaterThan(10)
-  expect(both.ticks).toBeLessThan(one.ticks * 1.4)
-  expect(both.reads).toBeLessThan(one.reads * 1.4)
+  // A busy machine has fewer ticks than it should, and not the same number each time.
+  expect(both.ticks).toBeLessThan((measuredMs / tickMs) * 1.4)
+  expect(both.reads / both.ticks).toBeLessThan((one.reads / one.ticks) * 1.4)
 })
