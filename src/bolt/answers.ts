@@ -43,7 +43,7 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
     if (shown?.is === 'opened') return false
     const sent = await sendWithTable(answer, (one) => messenger.post({ channelId: origin.userId }, one))
     const failure = JSON.stringify(answered ?? posted ?? shown ?? sent)
-    if (sent.is !== 'sent') app.errors.shownToPerson(new Error(`an answer could not be delivered: ${failure}`), { at: 'answer' })
+    if (sent.is !== 'sent') app.errors.of('people')(new Error(`an answer could not be delivered: ${failure}`))
     return false
   }
 

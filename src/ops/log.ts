@@ -281,7 +281,7 @@ const atPlace: Record<Exclude<Place, 'operators' | 'account-api'>, { code: Error
   jobs: { code: 'job-failed', text: 'Work in the background failed. It is tried again' },
   queue: { code: 'queue-failed', text: 'The queue of jobs failed. A tick does the work instead' },
   audit: { code: 'audit-failed', text: 'A note of the audit could not be written yet. It is tried again' },
-  people: { code: 'answer-failed', text: 'Something for a person failed after they had an answer' },
+  people: { code: 'answer-failed', text: 'An answer to a person could not be sent, or something failed after it' },
   slack: { code: 'slack-listener-failed', text: 'A command, click or form failed before its listener answered' },
   alerts: { code: 'alerts-failed', text: 'An alert could not be handled. Its sender gets 503 and sends it again' },
 }

@@ -42,7 +42,7 @@ function setUp({ broken = [] as ('respond' | 'ephemeral' | 'modal' | 'direct' | 
         return broken.includes('respond') ? refused : { is: 'sent' }
       },
     },
-    errors: { shownToPerson: (error, context) => void errors.push([error, context]) },
+    errors: { of: (place) => (error) => void errors.push([place, error]) },
   })
   const answerTo = (place: Parameters<typeof answerToPlace>[1]) => answerToPlace(app, place)
   return { answerTo, sent, errors }
@@ -77,9 +77,7 @@ describe('an answer', () => {
 
     await answerTo({ origin, responseUrl }).ephemeral(answer)
 
-    expect(errors).toEqual([
-      [new Error('an answer could not be delivered: {"is":"refused","error":"channel_not_found"}'), { at: 'answer' }],
-    ])
+    expect(errors).toEqual([['people', new Error('an answer could not be delivered: {"is":"refused","error":"channel_not_found"}')]])
   })
 
   it('begins with what the click was about, unless the message names it', async () => {
