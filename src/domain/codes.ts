@@ -125,7 +125,7 @@ export const errors = {
   },
   'alerts-port-refused': { means: 'The alerts port refused deliveries.', do: 'Correct the problem at the sender.' },
   'answer-failed': {
-    means: 'An answer to a person could not be sent, or something failed after it.',
+    means: 'An answer was not sent, or something failed after it.',
     do: "If it lasts, check Slack's status page.",
   },
   'audit-failed': {
