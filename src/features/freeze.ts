@@ -86,7 +86,8 @@ async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<vo
   const [, from = '', until = ''] = /^(?:from )?(.*?)(?:(?:^| )(?:until |till |to |(?=for ))(.+))?$/i.exec(words) ?? []
   if (visibleReason(reason) === undefined) {
     await authorize(app, origin, { to: 'freeze' })
-    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl }, { from, until })))
+    const set = freezeSetAt(await app.freezes.read(), await app.store.now())
+    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl }, { from, until }, undefined, set)))
   }
   const problems = Object.values(await setFreeze(app, origin, { from, until, reason }, answer))
   if (problems.length > 0) throw new Refusal('wrong-usage', mrkdwn`Nothing was frozen. ${joinMrkdwn(problems, ' ')}`)
@@ -130,7 +131,10 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
   const record = await app.freezes.set({ from, until, by, reason, channelId })
   if (record === 'is-on') {
     const words = frozenWords((await app.freezes.read()).record as FreezeRecord)
-    throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen: there is a freeze ${words}. Lift it first, or freeze at once.`)
+    throw new Refusal(
+      'freeze-is-on',
+      mrkdwn`Nothing was frozen: there is a freeze ${words}. Lift it first, or freeze at once, which replaces it.`,
+    )
   }
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
   await judgeHeld(app)

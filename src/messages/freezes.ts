@@ -29,6 +29,18 @@ export function frozenWords({ by, because, setAt, from, until }: FreezeRecord): 
 
 const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkdwn`lifted` : dayAndTime(until))
 
+/** The one that it replaced does not come back by itself. Empty once that would be over, too. */
+function canceledWords({ planned, until }: FreezeRecord): Mrkdwn {
+  if (!planned || (planned.until ?? Number.POSITIVE_INFINITY) <= (until ?? 0)) return mrkdwn``
+  return mrkdwn` The freeze planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)} was canceled by this one: set it again if you need it.`
+}
+
+function replacesWords({ ends, planned }: FreezeRecord): Mrkdwn {
+  if (ends === undefined) return mrkdwn``
+  if (!planned) return mrkdwn` It replaces another freeze.`
+  return mrkdwn` It replaces the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}.`
+}
+
 /** Where nothing starts because this process cannot read the record. */
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
@@ -40,7 +52,7 @@ export function neverBegan({ from }: FreezeRecord, at: number | undefined): bool
 /** `Unfrozen`, or that the one that was lifted had not begun. `more`: who lifted it. */
 export function unfrozenWords(lifted: FreezeRecord, more = mrkdwn``): Mrkdwn {
   if (neverBegan(lifted, lifted.until)) return mrkdwn`:sunny: *Planned freeze canceled*${more}.`
-  return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}`
+  return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}${canceledWords(lifted)}`
 }
 
 /**
@@ -53,18 +65,19 @@ export function freezeMessage(
   when: 'set' | 'begun' | 'over' | 'ended' | 'canceled' = 'set',
   hasButton = false,
 ): Message {
-  const { id, isOn, by, ends, because, setAt, from, until } = record
-  if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}`))
+  const { id, isOn, by, because, setAt, from, until } = record
+  if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}${canceledWords(record)}`))
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
-  const replaces = ends === undefined ? '' : ' It replaces another freeze.'
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
   const mark = when === 'canceled' ? 'Planned freeze, canceled:' : when === 'ended' ? 'Was frozen' : 'Frozen'
   const after = when !== 'set' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
-    ...wholeSection(isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replaces}${after}${more}` : unfrozenWords(record, who)),
+    ...wholeSection(
+      isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replacesWords(record)}${after}${more}` : unfrozenWords(record, who),
+    ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
   ])
@@ -89,7 +102,8 @@ export const freezeFormId = 'freeze'
 /** As it was typed or entered. */
 export type TypedFreeze = Partial<Record<'from' | 'until' | 'reason', string | undefined>>
 
-export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFreeze, problem?: Mrkdwn): ModalView {
+/** `set`: the freeze that is on, or planned. */
+export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFreeze, problem?: Mrkdwn, set?: FreezeRecord): ModalView {
   return modal({
     callbackId: freezeFormId,
     title: 'Freeze all changes',
@@ -97,6 +111,7 @@ export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFre
     metadata: writeMetadata(metadata),
     blocks: [
       ...problemBlocks(problem),
+      ...(set ? wholeSection(mrkdwn`There is a freeze ${frozenWords(set)}. Freezing at once replaces it.`) : []),
       startInput(from, 'Such as fri 18:00. Leave empty to freeze at once.', 'From'),
       startInput(
         until,

@@ -35,8 +35,10 @@ const FreezeRecord = z.object({
   /** The channel in which it was set. The message about its end goes there, too. */
   channelId: z.string().optional(),
   because: Because.optional(),
-  /** The one that was on until then. */
+  /** The one that was on until then, or was planned. */
   ends: z.string().optional(),
+  /** The time of that one, if it had not begun. */
+  planned: z.object({ from: z.number(), until: z.number().optional() }).optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
 
@@ -222,12 +224,14 @@ export function createFreezes(
     { text: before, now, record: last }: Found,
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
-    const ends = last && stands(last, now) ? last.id : undefined
+    const ended = freezeSetAt({ record: last }, now)
+    const planned = next.isOn && !freezeOnAt({ record: last }, now) ? ended : undefined
     const revision = Math.max(now, seen() + 1, (last?.revision ?? 0) + 1)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
-    const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ends }
+    const replaces = { ends: ended?.id, ...(planned && { planned: { from: planned.from, until: planned.until } }) }
+    const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ...replaces }
     const causes = next.because && [{ code: next.because }]
     const until = isOn ? record.until : undefined
     const from = isOn && record.from > now ? record.from : undefined

@@ -131,9 +131,18 @@ describe('a freeze', () => {
     await world.slack.until(() => buttonsOf(cardNow(world, planned)).length === 0, { what: 'the message without its button' })
     expect(cardNow(world, planned)?.text).toMatch(/^:snowflake: \*Planned freeze, canceled:\* by <@U0BEN00001> from <!date.* until <!date/)
 
-    const replaced = await freeze(world, 'from in 1h because of the sale')
-    await freeze(world, 'because of the sale')
+    const replaced = await freeze(world, 'from in 1h until in 2h because of the sale')
+    await world.ben.command('/infra freeze', { channel: ops })
+    const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
+    expect(JSON.stringify(form.view.blocks)).toMatch(
+      /There is a freeze by <@U0BEN00001> from <!date.* until <!date.*\. Freezing at once replaces it\./,
+    )
+    await world.ben.fill(form, { Reason: 'The network is down' })
+    await world.ben.submit()
+    await untilSaid(world, ops, /until lifted\. It replaces the one planned from <!date.* until <!date.*\. No change starts\./)
     await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Planned freeze, canceled:*'), { what: 'the replaced one' })
+    await unfreeze(world)
+    await untilSaid(world, ops, /\*Unfrozen\* .* The freeze planned from <!date.* was canceled by this one: set it again if you need it\./)
   })
 
   test('with a beginning is shown at once on what it will hold, and no later one takes its place', async () => {

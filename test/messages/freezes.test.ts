@@ -40,6 +40,10 @@ test('everything that is said of a freeze', async () => {
     ['In its channel, when it begins', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'set', true))],
     ['To the operators', readable(freezeMessage(docsUrl, record({ until: at(18) })))],
     ['Without an end, in place of another one', readable(freezeMessage(docsUrl, record({ ends: 'f3' }), 'set', true))],
+    [
+      'In place of one that was planned',
+      readable(freezeMessage(docsUrl, record({ ends: 'f3', planned: { from: at(12), until: at(18) } }), 'set', true)),
+    ],
     ['In its channel, if it begins later', readable(freezeMessage(docsUrl, later, 'set', true))],
     ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
     ['On the Home tab, before it begins', home(trusted(later), true)],
@@ -47,6 +51,10 @@ test('everything that is said of a freeze', async () => {
     ['Its first message, if it was lifted before it began', readable(freezeMessage(docsUrl, later, 'canceled'))],
     ['It is lifted before it begins', readable(freezeMessage(docsUrl, { ...lifted, from: at(12), until: at(11) }))],
     ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
+    [
+      'It is lifted, and one that was planned is canceled',
+      readable(freezeMessage(docsUrl, { ...lifted, until: at(11), planned: { from: at(12), until: at(18) } })),
+    ],
     ['Its time is over', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'over'))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],
     ['On the Home tab, of somebody who may not', home(trusted(record()))],
