@@ -109,6 +109,8 @@ export interface Issued {
   heading: string
   /** Plain text in small print below the secret. */
   note: string
+  /** When the key ends by itself, in ms since 1970. */
+  endsAt?: number | undefined
 }
 
 export const Sighting = z.object({
@@ -254,7 +256,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   /** Reads a list that shows several changes under way, by the ids of their resources. `observe` uses its rows. */
   look?(ids: string[], options: { signal: AbortSignal }): Promise<Rows>
   underwayNow?: UnderwayNow
-  doneSentence(facts: Facts): Phrase
+  /** `endsAt`: when the key that was handed over ends by itself. */
+  doneSentence(facts: Facts, endsAt?: number): Phrase
   offer?: Offer
   /** The request that would undo the change: its input, the facts that its form shows, and the label of its button. Undefined if none can. */
   reverse?(input: Input, facts: Facts): { input: Input; facts: Facts; label: string } | undefined

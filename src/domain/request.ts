@@ -224,6 +224,8 @@ export const Request = z.object({
   slowAt: z.number().optional(),
   lateAt: z.number().optional(),
   endedAt: z.number().optional(),
+  /** When the key that was handed over ends by itself. Not signed, because the report alone shows it. */
+  endsAt: z.number().optional(),
   /** What the account showed when the request was reported as late. Absent if the account API did not answer. */
   lastSeen: Sighting.optional(),
   unansweredSince: z.number().optional(),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { turnValidMs } from '../account/budget.ts'
 import type { App } from '../app.ts'
-import type { ApiAnswer, AuditNote } from '../audit/chain.ts'
+import type { ApiAnswer } from '../audit/chain.ts'
 import { showSecret } from '../bolt/answers.ts'
 import type { Handover, Issued, RetractedBecause } from '../domain/change.ts'
 import { deadlineIn } from '../domain/deadline.ts'
@@ -153,7 +153,7 @@ async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<v
   const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
   const shown = await showSecret(app, place, words, issued.secret)
   if (shown === 'undelivered') return retract(app, claimed, issued, 'not-shown', click)
-  await endShown(app, claimed, { resourceId: issued.id, answer: answers.at(-1) }, click)
+  await endShown(app, claimed, issued, answers.at(-1), click)
 }
 
 /** Sends the write. Returns undefined if there is nothing to show; the requester has then got an explanation. */
@@ -185,9 +185,10 @@ async function issue(app: App, request: Request, write: () => Promise<Issued>, c
 const retryMs = 250
 
 /** The secret may be in use, so the same step is sent until Redis answers, or another process may make it worthless. Warns then. */
-async function endShown(app: App, claimed: Claimed, audit: Pick<AuditNote, 'answer' | 'resourceId'>, click: Click): Promise<void> {
+async function endShown(app: App, claimed: Claimed, issued: Issued, answer: ApiAnswer | undefined, click: Click): Promise<void> {
   const token = randomUUID()
-  const end = () => app.store.take(claimed.request, 'finish', { notAfter: claimed.notAfter, audit }, token)
+  const data = { notAfter: claimed.notAfter, set: { endsAt: issued.endsAt }, audit: { resourceId: issued.id, answer } }
+  const end = () => app.store.take(claimed.request, 'finish', data, token)
   let ended: StepResult | undefined
   while (!ended) {
     try {

@@ -83,7 +83,7 @@ export function viewOf(app: App, request: Request): CardView {
       { profileOf },
     ),
     ending: wordsOfFindings(change, request.causes),
-    done: opened ? withoutOwner(opened.change.doneSentence(opened.latest), origin.userId) : [],
+    done: opened ? withoutOwner(opened.change.doneSentence(opened.latest, request.endsAt), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
     handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,

@@ -52,6 +52,8 @@ describe('a key for a time', () => {
     expect(named).toMatchObject({ requester: people.ada, end: expect.any(Number) })
     expect(Math.abs((named?.end ?? 0) - Date.now() - 30 * day)).toBeLessThan(5 * 60_000)
     expect(await recordsOf(world)).toMatchObject([{ keyId: key?.id, end: named?.end, channelId: ops, threadTs: card.ts }])
+    const report = await untilReport(world.slack, card.ts, /Done/)
+    expect(report.text).toMatch(new RegExp(`ci-deploy\\. Its token was shown once\\. It ends <!date\\^${(named?.end ?? 0) / 1_000}\\^`))
 
     await world.ada.click(await untilCard(world.slack, /\*Done\*/), 'Details')
     const details = await untilShown(world.slack, people.ada, /Name on the account/)
@@ -82,7 +84,9 @@ describe('a key for a time', () => {
     expect([after?.token === token, end - first]).toEqual([true, 30 * day])
     expect(await recordsOf(world)).toMatchObject([{ keyId: after?.id, end }])
 
-    await carryOut(world, '/infra keys rotate ci-deploy', 'Rotate key')
+    const rotation = await carryOut(world, '/infra keys rotate ci-deploy', 'Rotate key')
+    const done = await untilReport(world.slack, rotation.ts, /Done/)
+    expect(done.text).toMatch(new RegExp(`It ends <!date\\^${end / 1_000}\\^[^.]*\\. The old token no longer works`))
     const [rotated] = keysCalled(world, 'ci-deploy')
     expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, end])
   })

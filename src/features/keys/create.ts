@@ -31,6 +31,7 @@ import {
   creationFindings,
   endFields,
   endFindings,
+  endsWords,
   enteredEnd,
   filledEnd,
   observeCreation,
@@ -207,16 +208,14 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
         const end = typeof endsAt === 'object' ? wholeMinute((await earlierNow(app)) + endsAt.afterMs) : endsAt
         const { key, token } = await createKey(app, { ...input, endsAt: end }, options)
         const heading = `Your new API key ${labelOf(input.name)}`
-        return { id: key.id, secret: token, heading, note: `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.` }
+        const note = `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.`
+        return { id: key.id, secret: token, heading, note, endsAt: end }
       },
       retract: ({ id }) => app.account.apiKeys.delete(id),
       retracted: ({ id }, because): NewKeyFinding => ({ code: 'retracted', resourceId: id, because }),
     },
     observe: ({ name }, _, moment) => observeCreation(app, name, moment),
-    doneSentence: ({ name, endsAt }) => {
-      const ends = typeof endsAt === 'object' ? `, and it ends ${formatDuration(endsAt.afterMs)} from its creation` : ''
-      return phrase`Created API key ${keyPhrase(name)}${untilWords(endsAt)}. Its token was shown once${[ends]}.`
-    },
+    doneSentence: ({ name }, endsAt) => phrase`Created API key ${keyPhrase(name)}. Its token was shown once.${endsWords(endsAt)}`,
   }
 }
 

@@ -159,6 +159,11 @@ export function untilWords(endsAt: NewKeyEnd | undefined): Phrase {
   return typeof endsAt === 'number' ? phrase` until ${moment(endsAt)}` : []
 }
 
+/** The end of a key that was handed over. */
+export function endsWords(endsAt: number | undefined): Phrase {
+  return endsAt === undefined ? [] : phrase` It ends ${moment(endsAt)}.`
+}
+
 /** `refuse`: of the findings of a kind, which has `endFindings`. */
 export function requireEndable(
   { config }: App,

@@ -34,7 +34,7 @@ import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text.ts'
-import { creationFindings, endFindings, observeCreation, readEnd, requireEndable, splitEnd, untilWords } from './end-fields.ts'
+import { creationFindings, endFindings, endsWords, observeCreation, readEnd, requireEndable, splitEnd, untilWords } from './end-fields.ts'
 import { changeEnd, createKey, earlierNow, type KeyEnd, knownEnds, placeOf } from './ends.ts'
 import {
   describeKey,
@@ -198,12 +198,14 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
       warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
       issue: async ({ keyId }, facts, options) => {
         if (facts.overlap) return issueBeside(app, facts, options)
+        const ends = await knownEnds(app).catch(() => undefined)
         const { token } = await app.account.apiKeys.rotate(keyId, facts.name ?? '', { onAnswer: options.onAnswer })
         return {
           id: keyId,
           secret: token,
           heading: `The new token of API key ${subjectOf(facts)}`,
           note: 'Shown once. Save it in your secrets manager now. The old token no longer works.',
+          endsAt: ends?.get(keyId)?.end,
         }
       },
       retract: ({ id }) => app.account.apiKeys.delete(id),
@@ -211,10 +213,10 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
     },
     observe: (input, facts, moment) =>
       facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
-    doneSentence: (facts) =>
+    doneSentence: (facts, endsAt) =>
       facts.overlap
-        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once. The old key ends ${moment(facts.overlap.oldEndsAt)}.`
-        : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once. The old token no longer works.`,
+        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once.${endsWords(endsAt)} The old key ends ${moment(facts.overlap.oldEndsAt)}.`
+        : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once.${endsWords(endsAt)} The old token no longer works.`,
   }
 }
 
@@ -237,6 +239,7 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
     secret: token,
     heading: `The token of your new API key ${label}`,
     note: `Shown once. Save it in your secrets manager now. The old key works until ${utcTime(overlap.oldEndsAt)}.`,
+    endsAt: overlap.endsAt,
   }
 }
 
