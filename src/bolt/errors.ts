@@ -8,13 +8,14 @@ import { causeOf, toUserWords } from '../slack/errors.ts'
 import { code, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 /** Reports an error, to the log, and a refused decision to the audit. Returns it in the words for the person. `at` names the interaction. */
-export async function reportInWords(app: App, thrown: unknown, { at, origin }: Attempted): Promise<Mrkdwn> {
+export async function reportInWords(app: App, thrown: unknown, { at, origin, typed }: Attempted): Promise<Mrkdwn> {
   const words = toUserWords(thrown)
   const error = causeOf(thrown)
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
   app.errors.shownToPerson(error, { at, userId: origin?.userId, reference })
   const requestId = currentRequest()
   if (error instanceof UserError && origin && requestId) await noteRefused(app, origin, { at, code: error.code, requestId })
+  if (words && typed !== undefined && !(error instanceof UserError)) return mrkdwn`${words}\nYou typed: ${code(typed)}`
   return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
 }
 
@@ -29,4 +30,6 @@ interface Attempted {
   at: string
   /** Undefined if it is not known who it was. */
   origin: Origin | undefined
+  /** The command, if it was one. */
+  typed?: string
 }

@@ -5,7 +5,7 @@ import type { Origin } from '../domain/approval.ts'
 import { freezing } from '../domain/policy.ts'
 import { suggestNames } from '../domain/text.ts'
 import { may } from '../rights/judge.ts'
-import { actionsFor, button, message, wholeSection } from '../slack/blocks.ts'
+import { actionsFor, button, meantButtons, message, wholeSection } from '../slack/blocks.ts'
 import { type Command, findCommand, groups, type Need } from '../slack/commands.ts'
 import { longestButtonValue } from '../slack/fit.ts'
 import { type PageButton, pageActionIds } from '../slack/listing.ts'
@@ -119,15 +119,14 @@ function argument(word: string): string {
 }
 
 export function unknownCommand(commands: Command[], words: string[], name: string): Message {
-  const {
-    names: [meant, ...others],
-    taken,
-  } = meantBy(commands, words)
-  const command = others.length > 0 || isDecision(words) ? undefined : commands.find((each) => each.words === meant)
-  return message([
-    ...wholeSection(unknownWords(commands, words, name)),
-    ...actionsFor(name, 'meant', command ? buttonOf(command, words.slice(taken)) : []),
-  ])
+  const { names, taken } = meantBy(commands, words)
+  const all = [...commands, helpItself]
+  const meant = isDecision(words) ? [] : names.flatMap((name) => all.find((command) => command.words === name) ?? [])
+  const buttons = meant.flatMap((command) => {
+    const label = `${command.form ? 'Open' : 'Run'} ${command.words}`
+    return buttonOf(command, words.slice(taken), meant.length > 1 ? label : undefined)
+  })
+  return message([...wholeSection(unknownWords(commands, words, name)), ...meantButtons(name, buttons)])
 }
 
 function unknownWords(commands: Command[], words: string[], name: string): Mrkdwn {
@@ -150,15 +149,22 @@ function isDecision([first = '']: string[]): boolean {
   return ['approve', 'reject', 'withdraw'].includes(first.toLowerCase())
 }
 
-/** Runs the command that was meant, if it only reads, or opens its form with what was typed. */
+type Meant = Pick<Command, 'words' | 'need' | 'form' | 'button'>
+
+/** Not among the commands, because it lists them. */
+export const helpItself: Meant = { words: 'help', need: 'read' }
+/** What words do that are no command: they are looked up. */
+export const bareWords: Meant = { words: '', need: 'read' }
+
+/** Runs what was meant, if it only reads, or opens its form with what was typed. */
 export function buttonOf(
-  { words, need, form, button: own }: Pick<Command, 'words' | 'need' | 'form' | 'button'>,
+  { words, need, form, button: own }: Meant,
   args: string[],
+  text = form ? (own?.text ?? 'Open form') : 'Run it',
 ): Button[] {
-  const shown = form ? { text: own?.text ?? 'Open form', actionId: openMeantForm } : { text: 'Run it', actionId: pageActionIds.run }
   if (!form && need !== 'read') return []
   const value = JSON.stringify({ version: 1, command: words, args, page: 0 } satisfies z.infer<typeof PageButton>)
-  return value.length > longestButtonValue ? [] : [button({ ...shown, value })]
+  return value.length > longestButtonValue ? [] : [button({ text, actionId: form ? openMeantForm : pageActionIds.run, value })]
 }
 
 /** Names the commands that were probably meant. `taken`: how many of the words were meant as the command, before its arguments. */

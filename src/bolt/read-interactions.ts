@@ -6,7 +6,7 @@ import type { Origin } from '../domain/approval.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import { MessageRef } from '../domain/request.ts'
 import { claim } from '../redis/scripts.ts'
-import { actionsFor, commandOf, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
+import { commandOf, meantButtons, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
 import { type Command, longestCommand } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { fit } from '../slack/fit.ts'
@@ -28,7 +28,7 @@ import {
 import { enteredIn, type Payloads, type Received, readMetadata, readOrigin } from '../slack/payloads.ts'
 import { noticeOptions } from '../slack/pickers.ts'
 import { joinMrkdwn, type Mrkdwn, mrkdwn, nameInAll, nameInWords, plain, toPlainText } from '../slack/text.ts'
-import { parseWords, splitReason, splitStart, typedCommand } from '../slack/typed-words.ts'
+import { asTyped, parseWords, splitReason, splitStart, typedCommand } from '../slack/typed-words.ts'
 import { answerTo, type TrackedAnswer } from './answers.ts'
 import { keepForm } from './app.ts'
 import { type Bare, commandNamed, handlerFor } from './router.ts'
@@ -47,6 +47,8 @@ export interface Interaction<Given = any, Result = any> {
   reply?: (result: Result) => Promise<void>
   pressed?: Pick<Click, 'actionId' | 'value'>
   answer?: TrackedAnswer
+  /** The whole command, which an error shows that passes: Slack does not keep it. */
+  typed?: string
   /** Whether it is delivered for the first time. Slack can deliver it twice, and somebody can replay a recorded request. */
   isFirst: Promise<boolean>
   /** Acknowledges what Slack shows no result of. Forms and pickers are acknowledged with their result. */
@@ -118,7 +120,7 @@ function answeredByMessage<Given extends Opening>(
       if (!answer.given()) await answer.interim(notice(origin.channelId ? slow : slowWords))
     },
     fail: (words: Mrkdwn, buttons: Button[] = []) =>
-      answer.ephemeral(message([...wholeSection(words), ...actionsFor(origin.command, 'meant', buttons)])),
+      answer.ephemeral(message([...wholeSection(words), ...meantButtons(origin.command, buttons)])),
   }
 }
 
@@ -148,7 +150,7 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
   }
   const at = `command ${name}`
   const handler = refused ? refuseWith('wrong-usage', refused) : handlerFor(app, commands, words, bare)
-  return answeredByMessage<SlashCommand>(app, command, handler, { at, ack })
+  return { ...answeredByMessage<SlashCommand>(app, command, handler, { at, ack }), typed: `${payload.command} ${asTyped(text)}`.trim() }
 }
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */

@@ -10,7 +10,7 @@ import { readJson } from '../slack/payloads.ts'
 import { code, mrkdwn } from '../slack/text.ts'
 import { withoutMention } from '../slack/typed-words.ts'
 import type { Message } from '../slack/web-api.ts'
-import { asksForHelp, isHelpWord, meantBy, quoted, showHelp, unknownCommand } from './help.ts'
+import { asksForHelp, bareWords, helpItself, isHelpWord, meantBy, quoted, showHelp, unknownCommand } from './help.ts'
 import { formOf } from './open-forms.ts'
 
 /** The command for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in others *because* is an ordinary word. */
@@ -85,9 +85,12 @@ async function runCommand(app: App, command: Command, slashCommand: SlashCommand
 }
 
 /** Only commands that read have pages: a button that names another one is forged, and would request a change that nobody typed. */
-export function pageButtons(app: App, commands: Command[]): Record<string, Handler<Click>> {
+export function pageButtons(app: App, commands: Command[], bare: Bare = async () => undefined): Record<string, Handler<Click>> {
   async function showPage(click: Click): Promise<void> {
     const button = readJson(PageButton, click.value)
+    if (button?.command === helpItself.words) return click.answer.replace(await showHelp(app, commands, button.args, click.origin))
+    if (button?.command === bareWords.words)
+      return click.answer.replace((await bare(button.args.join(' '))) ?? unknownCommand(commands, button.args, click.origin.command))
     const found = commands.find(({ words, need }) => words === button?.command && need === 'read')
     if (!button || !found) throw new Refusal('out-of-date', outdatedButton)
     const { replace } = click.answer

@@ -37,7 +37,8 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const pages = pageButtons(app, commands)
+  const bare = features.find((feature) => feature.bare)?.bare
+  const pages = pageButtons(app, commands, bare)
   const pending = JSON.stringify({ version: 1, command: 'pending', args: [], page: 0 } satisfies z.infer<typeof PageButton>)
   const ofRequests = requestButtons(app, async (click) =>
     click.onHome ? home.show(click.origin) : pages[pageActionIds.refresh]?.({ ...click, value: pending }),
@@ -63,7 +64,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
     home: home.open,
-    bare: features.find(({ bare }) => bare)?.bare,
+    bare,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Button, KnownBlock, ModalView } from '@slack/web-api'
 import type { z } from 'zod'
 import type { ApiKey, ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import type { App } from '../app.ts'
+import { bareWords, buttonOf } from '../bolt/help.ts'
 import { accessWords, isBgp, parseKeyName, requesterOfKey, type SeenAssignment } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
@@ -15,7 +16,7 @@ import { historiesOf, requestLine } from '../kit/list.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { shortId } from '../messages/request-words.ts'
 import { guardStore } from '../redis/connect.ts'
-import { button, context, divider, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
+import { button, context, divider, meantButtons, message, modal, notice, sectionWithButton, wholeSection } from '../slack/blocks.ts'
 import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
@@ -271,7 +272,7 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
   const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []
   const key = keys.find((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
-  return key ? keyMessage(key, typed) : nearWords(typed, lists, keys.map(apiKeys.nameOf))
+  return key ? keyMessage(key, typed) : nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
 }
 
 /** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
@@ -293,7 +294,12 @@ function keyMessage(key: ApiKey, typed: string): Message {
   return message([sectionWithButton(line, show)])
 }
 
-function nearWords(typed: string, { elasticIps, servers, virtualMachines }: Lists, keys: (string | undefined)[]): Message | undefined {
+function nearWords(
+  { config }: App,
+  typed: string,
+  { elasticIps, servers, virtualMachines }: Lists,
+  keys: (string | undefined)[],
+): Message | undefined {
   const names = [
     ...elasticIps.map(({ address }) => address),
     ...servers.map(({ hostname }) => hostname),
@@ -304,9 +310,10 @@ function nearWords(typed: string, { elasticIps, servers, virtualMachines }: List
     names.filter((name) => name !== undefined),
     typed,
   )
-  return near.length === 0
-    ? undefined
-    : notice(mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`)
+  if (near.length === 0) return undefined
+  const buttons = near.flatMap((name) => buttonOf(bareWords, [name], near.length > 1 ? `Look up ${name}` : 'Look it up'))
+  const words = mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`
+  return message([...wholeSection(words), ...meantButtons(config.slack.command, buttons)])
 }
 
 async function lookUpWords(app: App, words: string[]) {

@@ -145,9 +145,9 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
       const { origin, reason, start, answer } = call.slashCommand
       // A wrong time costs no read of the account.
       if (start !== undefined) await startOf(app, { change, origin }, start).catch((error) => Promise.reject(notStarted(error)))
-      const formButton = (given: string[], of: Pick<Command, 'words' | 'button'> = shown) => {
+      const formButton = (given: string[], of: Pick<Command, 'words' | 'button'> = shown, label?: string) => {
         const because = reason === undefined ? [] : ['because', reason]
-        return buttonOf({ ...of, need: kind, form: formOf }, [...given, start ?? [], because].flat())
+        return buttonOf({ ...of, need: kind, form: formOf }, [...given, start ?? [], because].flat(), label)
       }
       const signal = AbortSignal.timeout(readMs)
       const reading = readCommand(app, call, signal).catch(async (error: unknown) => {
@@ -158,9 +158,10 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
         const words = mrkdwn`${nameWords(error.typed)} is ${instead.thing.a}. To move all of its ${aboutThing?.many ?? ''}: ${command}.`
         throw new Refusal('unknown-name', words, { buttons: formButton(call.args, { words: instead.words }) })
       })
-      const named = await suggesting(app, things, origin.command, reading, (typed, name) => {
-        const given = call.args.map((word) => (word === typed ? name : word))
-        return given.includes(name) ? formButton(given) : []
+      const named = await suggesting(app, things, origin.command, reading, (typed, name, label) => {
+        const count = call.args.includes(typed) ? 1 : typed.split(' ').length
+        const at = call.args.findIndex((_, index) => call.args.slice(index, index + count).join(' ') === typed)
+        return at < 0 ? [] : formButton(call.args.toSpliced(at, count, name), shown, label)
       })
       if (!('input' in named) && named.found.length > 1)
         return answer.ephemeral(askWhichOne(named, { reason, start, command: origin.command, actionId: thisOne }))

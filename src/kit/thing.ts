@@ -95,8 +95,8 @@ export function readBriefly<T>(list: Promise<T>): Promise<T | undefined> {
   return withinOr(warningsMs, read, undefined)
 }
 
-/** What a command offers in place of a name that nothing has: `name` was probably meant. */
-type WithName = (typed: string, name: string) => Button[]
+/** What a command offers in place of a name that nothing has: `name` was probably meant. `label`: one of several has its own. */
+type WithName = (typed: string, name: string, label: string | undefined) => Button[]
 
 /** The longest wait for suggestions. The answer is right without them. */
 const suggestWithinMs = 2_000
@@ -114,7 +114,7 @@ export async function suggesting<T>(app: App, things: AnyThing[], command: strin
     const next =
       near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(nameWords))}?` : mrkdwn`See ${code(`${command} ${thing.listedBy}`)}.`
     const words = mrkdwn`No ${thing.one} ${nameWords(truncate(error.typed, 80, 'plain'))}. ${next}`
-    const buttons = near.length === 1 && near[0] !== undefined ? withName?.(error.typed, near[0]) : []
+    const buttons = near.flatMap((name) => withName?.(error.typed, name, near.length > 1 ? `Use ${name}` : undefined) ?? [])
     throw new Refusal('unknown-name', words, { buttons })
   }
 }

@@ -49,12 +49,17 @@ export function actions(elements: (Button | StaticSelect)[], blockId?: string): 
   return elements.length === 0 ? [] : [{ type: 'actions', elements, block_id: blockId }]
 }
 
-const commandInBlockId = /^[a-z]+ (\/\S{1,40})/
+const commandInBlockId = /^[a-z\d]+ (\/\S{1,40})/
 
 /** Puts the name of the slash command into the block id, because Slack does not send it with a click. `part` distinguishes the blocks of a message. */
 export function actionsFor(command: string, part: string, elements: (Button | StaticSelect)[]): KnownBlock[] {
   const blockId = `${part} ${command}`
   return actions(elements, commandInBlockId.test(blockId) ? blockId : undefined)
+}
+
+/** What was probably meant. A row for each, because a block can have an action id only once. */
+export function meantButtons(command: string, buttons: Button[]): KnownBlock[] {
+  return buttons.flatMap((each, index) => actionsFor(command, `meant${index}`, [each]))
 }
 
 export function commandOf(blockId: string): string {

@@ -55,17 +55,18 @@ const mentions = /<([@#]|!subteam\^|!)([\w]+)(?:\|@?([^<>]*))?>/g
 /** Matches links as Slack sends them: `<https://example.com/1>`, `<http://web-2.example.com|web-2.example.com>`. */
 const link = /<((?:https?:\/\/|mailto:|tel:)[^<>|]*)(?:\|([^<>]*))?>/g
 
+/** Returns what was typed, with mentions as names. */
+export function asTyped(sent: string): string {
+  const named = sent.replaceAll(mentions, (_, kind, id, name) => `${kind === '#' ? '#' : '@'}${name || id}`)
+  return unescaped(named.replaceAll(link, (_, address, shown) => shown || address))
+}
+
 /** Splits before the first *because* or *because of*; undefined without one. The reason has mentions as names, so that it notifies nobody. */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
   const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))
   if (!because) return undefined
-  const sent = text.slice(because.index + because[0].length)
-  const typed = unescaped(
-    sent
-      .replaceAll(mentions, (_, kind, id, name) => `${kind === '#' ? '#' : '@'}${name || id}`)
-      .replaceAll(link, (_, address, shown) => shown || address),
-  )
+  const typed = asTyped(text.slice(because.index + because[0].length))
   return {
     command: text.slice(0, because.index).replace(/[\s,]+$/, ''),
     reason: typed

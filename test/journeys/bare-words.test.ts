@@ -51,6 +51,30 @@ test('a change with a mistyped name opens its form with one press, with the righ
   await ada.command('/infra keys revoke terrafrom', { channel: ops })
   await ada.click(await untilShown(slack, people.ada, /Did you mean .?terraform/), 'Open form')
   await slack.until(() => ada.topView()?.title === 'Revoke an API key')
+  await ada.close(ada.topView())
+  await ada.command('/infra keys revoke grafana raed', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean “grafana read”/), 'Open form')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toMatch(/"initial_option":.*grafana read/)
+})
+
+test('several names that were perhaps meant have a button each, and so have commands and what is looked up', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra ip move 203.0.113.10 web', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /No server web\. Did you mean web-1/), 'Use web-2')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toMatch(/"initial_option":.*203\.0\.113\.10.*"initial_option":.*web-2/)
+  await ada.close(ada.topView())
+
+  await ada.command('/infra move', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean `\/infra ip move` or `\/infra moves`/), 'Open ip move')
+  await slack.until(() => ada.topView()?.title === 'Move an Elastic IP')
+  await ada.close(ada.topView())
+  await ada.command('/infra hlep', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean `\/infra help`/), 'Run it')
+  await untilShown(slack, people.ada, /\*What you can do\*/)
+
+  await ada.command('/infra terrafrom', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /Did you mean terraform\?/), 'Look it up')
+  await untilShown(slack, people.ada, /\*terraform\* {2}API key/)
 })
 
 test('an address and a server are taken in either order, also in the form', async () => {

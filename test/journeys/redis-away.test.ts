@@ -7,7 +7,7 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   const world = await startWorld({ env: { REDIS_URL: server.url, OPS_CHANNEL: general } })
   world.slack.invite(general)
   const { elasticIp, target } = world.accountApi.world.movable()
-  const request = () => world.ada.command(`/infra ip move ${elasticIp.address} ${target.id}`, { channel: ops })
+  const request = () => world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
   const { opsPort } = world.bots[0] as (typeof world.bots)[number]
   const page = async (path: string) => (await fetch(`http://127.0.0.1:${opsPort}${path}`)).text()
 
@@ -15,7 +15,10 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   await request()
 
   expect((await untilShown(world.slack, people.ada, /Redis/)).text).toMatchInlineSnapshot(
-    `"Lockkeeper's database (Redis) refuses writes, because its memory is full. Your last step wasn't stored and won't be carried out. Tell Lockkeeper's operators (<#C0GENERAL1>)."`,
+    `
+    "Lockkeeper's database (Redis) refuses writes, because its memory is full. Your last step wasn't stored and won't be carried out. Tell Lockkeeper's operators (<#C0GENERAL1>).
+    You typed: \`/infra ip move 203.0.113.10 web-2\`"
+  `,
   )
   const { checks } = JSON.parse(await page('/status'))
   expect(checks.redis).toMatchObject({ ok: false, problem: expect.stringMatching(/^Refuses writes, because its memory is full \(OOM\)\./) })
@@ -35,3 +38,16 @@ test('while the memory of Redis is full, people, /status, the doctor and the ope
   await expect.poll(() => page('/metrics')).toMatch(/^lockkeeper_redis_refuses_writes 0$/m)
   expect(notice()).toHaveLength(1)
 }, 60_000)
+
+test('while Redis does not answer, a command is answered with itself, as it was typed', async () => {
+  const { server } = await startOwnRedis()
+  const { ada, slack } = await startWorld({ env: { REDIS_URL: server.url } })
+  server.freeze()
+  await ada.command('/infra ip move 203.0.113.10 web-2 in 2h because @ben & the disk', { channel: ops })
+
+  const answer = await untilShown(slack, people.ada, /Redis/)
+  server.thaw()
+  expect(answer.text).toBe(
+    "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice.\nYou typed: `/infra ip move 203.0.113.10 web-2 in 2h because @ben &amp; the disk`",
+  )
+})
