@@ -86,6 +86,9 @@ export function freezeMessageId(id: string, when: 'set' | 'begun' | 'over', wher
 /** How long a message is owed that Slack does not take, in ms. */
 const owedMs = 24 * 3_600_000
 
+/** How long a tick leaves a message to the process that answers the person, in ms. That says so if the message is not posted yet. */
+const tellFirstMs = 2_000
+
 /** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
 const noteLookMs = 24 * 3_600_000
 /** How often a process signs the record again. */
@@ -207,13 +210,13 @@ export function createFreezes(
   }
 
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
-  function owedFor({ id, isOn, from, until, channelId, because }: FreezeRecord, facts: string, now: number): OwedFacts[] {
+  function owedFor({ id, isOn, by, from, until, channelId, because }: FreezeRecord, facts: string, now: number): OwedFacts[] {
     if (isOn && isLoss(because)) return []
     const isElsewhere = opsChannel !== undefined && opsChannel !== channelId
     const places = [...(channelId === undefined ? [] : (['here'] as const)), ...(isElsewhere ? (['ops'] as const) : [])]
     const owe = (message: string, inMs: number) => ({ id: message, member: `${message}/freeze`, facts, keepMs: inMs + owedMs, inMs })
     return places.flatMap((where) => [
-      owe(freezeMessageId(id, 'set', where), 0),
+      owe(freezeMessageId(id, 'set', where), by === undefined ? 0 : tellFirstMs),
       ...(isOn && from > now ? [owe(freezeMessageId(id, 'begun', where), from - now)] : []),
       ...(isOn && until !== undefined ? [owe(freezeMessageId(id, 'over', where), until - now)] : []),
     ])

@@ -122,6 +122,16 @@ describe('a freeze', () => {
     expect(await tryLift(byChi, second.id)).toMatchObject({ isOn: false, ends: second.id })
   })
 
+  test('that a person sets or lifts is told by that process, and by a tick only if it has not', async () => {
+    const { startProcess, redis, keys } = startFreezes()
+    const { set, lift, now } = startProcess()
+    for (const change of [set, lift]) {
+      const { id } = await change()
+      const dues = ['here', 'ops'].map((where) => redis.zscore(keys.outbox, `freeze-${id}-set-${where}/freeze`))
+      for (const due of await Promise.all(dues)) expect(Number(due) - (await now())).toBeGreaterThan(1_000)
+    }
+  })
+
   test('that begins later holds nothing until then, and is refused while another one is on', async () => {
     const { startProcess, letPass, record, owed } = startFreezes()
     const { trySet, set, lift, isHeld, isOn, now } = startProcess()
