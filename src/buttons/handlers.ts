@@ -40,8 +40,8 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
   const bare = features.find((feature) => feature.bare)?.bare
   const pages = pageButtons(app, commands, bare)
   const pending = JSON.stringify({ version: 1, command: 'pending', args: [], page: 0 } satisfies z.infer<typeof PageButton>)
-  const ofRequests = requestButtons(app, async (click) =>
-    click.onHome ? home.show(click.origin) : pages[pageActionIds.refresh]?.({ ...click, value: pending }),
+  const ofRequests = requestButtons(app, async (after) =>
+    after.onHome ? home.show(after.origin) : pages[pageActionIds.refresh]?.({ ...after, value: pending } as Click),
   )
   return {
     commands,

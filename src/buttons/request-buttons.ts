@@ -32,7 +32,7 @@ import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 /** The buttons of request messages that need no form of a kind, and the forms of a decision. The Home tab has the same buttons. */
 export function requestButtons(
   app: App,
-  showAgain: (click: Click) => Promise<unknown>,
+  showAgain: (after: Pick<Click, 'origin' | 'answer' | 'deliveryKey'> & Partial<Click>) => Promise<unknown>,
 ): Pick<InteractionHandlers, 'clicks' | 'submissions'> {
   const runAlone = createOneAtATime(mrkdwn`Your first click is still being processed. Its result appears here.`)
 
@@ -43,6 +43,14 @@ export function requestButtons(
     } finally {
       if (click.onHome || click.inList) await showAgain(click)
     }
+  }
+
+  /** The form closes without waiting for it. */
+  const decided = (submit: (submission: Submission) => Promise<SubmissionAnswer>) => async (submission: Submission) => {
+    const answer = await submit(submission)
+    const isFromList = readMetadata(submission.metadata)?.responseUrl !== undefined
+    if (answer.is === 'accepted' && isFromList) showAgain(submission).catch(app.errors.of('people'))
+    return answer
   }
 
   const onRequest = (press: (request: Request, click: Click) => Promise<unknown>) =>
@@ -65,9 +73,9 @@ export function requestButtons(
       [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
     },
     submissions: {
-      [rejectCallbackId]: (submission) => submitReject(app, submission),
-      [approveCallbackId]: (submission) => orConfirm(submission, () => submitApprove(app, submission), toConfirm),
-      [breakGlassCallbackId]: (submission) => orConfirm(submission, () => submitBreakGlass(app, submission), toConfirm),
+      [rejectCallbackId]: decided((submission) => submitReject(app, submission)),
+      [approveCallbackId]: decided((submission) => orConfirm(submission, () => submitApprove(app, submission), toConfirm)),
+      [breakGlassCallbackId]: decided((submission) => orConfirm(submission, () => submitBreakGlass(app, submission), toConfirm)),
     },
   }
 }
@@ -91,7 +99,7 @@ async function orConfirm<Result>(
 
 /** Approves, or opens a form: in an emergency of the requester, who approves it alone with a reason, and where something would hold the request. */
 async function pressApprove(app: App, click: Click): Promise<void> {
-  const { origin, answer, triggerId, value } = click
+  const { origin, answer, triggerId } = click
   let isSent = false
   const onSend = () => {
     isSent = true
@@ -101,7 +109,7 @@ async function pressApprove(app: App, click: Click): Promise<void> {
     const isEmergency = origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass
     if (isEmergency) await mayDecide(app, request, origin, 'break-glass')
     const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, click)
-    if (form) return void (await openForm(app, triggerId, form({ origin, button: value }, app.catalog.titleOf(request))))
+    if (form) return void (await openForm(app, triggerId, form(openedBy(click), app.catalog.titleOf(request))))
     const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
     if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
   } catch (error) {
@@ -150,6 +158,11 @@ async function requireRequest(app: App, { value, origin, answer, at }: Pressed, 
   return request
 }
 
+/** A list is replaced once the form is sent. A request message is updated by itself. */
+function openedBy({ origin, value, inList, responseUrl }: Click): Metadata {
+  return { origin, button: value, responseUrl: inList ? responseUrl : undefined }
+}
+
 /** *Reject* opens the form that asks for the reason. */
 function openReject(app: App): FormHandler<Click> {
   return {
@@ -157,7 +170,7 @@ function openReject(app: App): FormHandler<Click> {
       const request = await requestOfClick(app, click)
       // Requesters can't reject, so no form opens for them. They get the same ephemeral message as for *Approve*.
       if (click.origin.userId === request.origin.userId) await mayDecide(app, request, click.origin, 'decide')
-      return rejectForm({ origin: click.origin, button: click.value }, app.catalog.titleOf(request))
+      return rejectForm(openedBy(click), app.catalog.titleOf(request))
     },
     allow: async (click) => mayDecide(app, await requestOfClick(app, click), click.origin, 'decide'),
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { finn, startWorldUnder, writesOf } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
-import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, people, pressAndSend, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 test('each of several approvals is counted on the card and in the answer to its approver, and the last one starts the change', async () => {
   const world = await startWorldUnder(`rules:\n  - { name: addresses, approve: { any_of: [S0ONCALL01, ${finn}], approvals: 3 } }`)
@@ -48,4 +48,20 @@ test('the list of what needs an approval has the buttons of those that one can a
   const after = await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none\./)
   await world.ben.click(after, 'Withdraw')
   await untilShown(world.slack, people.ben, /No requests need approval/)
+})
+
+test('the list of what needs an approval is shown again after a form that was opened from it', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01], self_approval: break-glass }')
+  await requestMove(world)
+  await requestMove(world, { skip: 1 })
+  await world.ben.command('/infra pending', { channel: ops })
+  await pressAndSend(world, world.ben, await untilShown(world.slack, people.ben, /You can approve 2\./), 'Approve')
+  const list = await untilShown(world.slack, people.ben, /You can approve 1\./)
+
+  await world.ben.click(list, 'Reject')
+  await world.ben.fill(await world.slack.until(() => world.ben.topView()), { Reason: 'Not during the sale' })
+  await world.ben.submit()
+  await world.slack.until(() => world.slack.ephemerals(people.ben).every(({ text }) => !text.includes('You can approve')), {
+    what: 'the list without them',
+  })
 })
