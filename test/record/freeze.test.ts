@@ -163,6 +163,8 @@ describe('what a freeze held may start until half an hour after its end', () => 
   async function untilOf(spans: string, window?: [opens: number, closes: number]) {
     const { startProcess, letPass } = startFreezes()
     const { set, lift, read, now } = startProcess()
+    // Windows end at whole minutes.
+    letPass(minutes - ((await now()) % minutes))
     const approvedAt = await now()
     const passTo = async (minute: string) => letPass(approvedAt + Number(minute) * minutes - (await now()))
     for (const [, begin = '', from, end] of spans.matchAll(/(\d+)(?:@(\d+))?-?(\d+)?/g)) {
