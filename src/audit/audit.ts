@@ -5,17 +5,14 @@ import { AuditEntry, type AuditNote, createVerifier, timeOf } from './chain.ts'
 import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.ts'
 
-/** For how long repeats are not noted, in ms. */
-const quietMs: Record<string, number> = { refused: 10 * 60_000, distrust: 24 * 3_600_000 }
-
 /**
- * Notes the first of what can be repeated without end, so that nobody can fill Redis. `byRequest`: the first on each request. A refusal is the same
- * for any text that was typed, because there is no end of them.
+ * Notes the first of what can be repeated without end, on each request, so that nobody can fill Redis. Repeats within `quietMs` are not noted. A
+ * refusal is the same for any text that was typed, because there is no end of them.
  */
-async function noteOnce(app: AuditApp, what: AuditNote, { byRequest }: { byRequest: boolean }): Promise<void> {
+async function noteOnce(app: AuditApp, what: AuditNote, quietMs: number): Promise<void> {
   const { act, by, attempted, kind, requestId, causes = [] } = what
-  const same = JSON.stringify([act, by, attempted, kind, byRequest ? requestId : undefined, ...causes.map(({ code }) => code)])
-  await note(app, what, { mark: app.audit.keys.auditSent(hash('sha256', same)), lastsMs: quietMs[act] })
+  const same = JSON.stringify([act, by, attempted, kind, requestId, ...causes.map(({ code }) => code)])
+  await note(app, what, { mark: app.audit.keys.auditSent(hash('sha256', same)), lastsMs: quietMs })
 }
 
 /** Chains and prints what other processes have left, and removes old entries. Throws StoreUnavailableError. */
@@ -102,7 +99,7 @@ export function createAudit(options: IntakeOptions) {
   return {
     ...audit,
     note: (what: AuditNote) => note(app, what),
-    noteOnce: (what: AuditNote, options: { byRequest: boolean }) => noteOnce(app, what, options),
+    noteOnce: (what: AuditNote, quietMs: number) => noteOnce(app, what, quietMs),
     tidy: () => tidyAudit(app),
   }
 }

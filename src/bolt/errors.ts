@@ -14,7 +14,7 @@ export async function reportInWords(app: App, thrown: unknown, { at, origin, typ
   const reference = words === undefined ? randomUUID().slice(0, 8) : undefined
   app.errors.shownToPerson(error, { at, userId: origin?.userId, reference })
   const requestId = currentRequest()
-  if (error instanceof UserError && origin && requestId) await noteRefused(app, origin, { at, code: error.code, requestId })
+  if (error instanceof UserError && origin && requestId) await noteRefused(app, origin, error, { at, requestId })
   if (words && typed !== undefined && !(error instanceof UserError)) return mrkdwn`${words}\nYou typed: ${code(typed)}`
   return words ?? mrkdwn`Something went wrong. Tell Lockkeeper's operators, with the reference ${code(reference ?? '')}.`
 }

@@ -63,7 +63,7 @@ export type ButtonDenial = z.infer<typeof ButtonDenial>
 export const Denial = z.discriminatedUnion('code', [whoOrWhere, ...byPolicy, ButtonDenial])
 export type Denial = z.infer<typeof Denial>
 
-/** Denials are in the audit, and for machines they are no conflict. */
+/** For machines, these are no conflict. */
 export const denialCodes: ReadonlySet<string> = new Set(Denial.options.flatMap(({ shape }) => [...shape.code.values]))
 
 export function isForLackOfAnswer({ code }: { code: string }): boolean {

@@ -197,6 +197,9 @@ const unfitMs = 10 * 60_000
 /** When a request is read again that changed at the same moment. */
 const changedMs = 500
 
+/** How often the audit repeats that an ended request cannot be trusted. */
+const distrustMs = 24 * 3_600_000
+
 /** No step follows from such a record: its tracking ends, and that is said once. It stays if a deployment may bring its key. */
 export async function distrust(app: App, request: Request, problem: AuthorityProblem): Promise<void> {
   const { store } = app
@@ -209,7 +212,7 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
     const { outcome } = await store.take(request, 'distrust', { set: { causes: [unverifiedRecord] } })
     return outcome === 'won' ? show(app, request.id) : undefined
   }
-  await app.audit.noteOnce(noteOf(app, request, 'distrust', { causes: [problem] }), { byRequest: true })
+  await app.audit.noteOnce(noteOf(app, request, 'distrust', { causes: [problem] }), distrustMs)
   await store.clearDueIfUnchanged(request)
 }
 

@@ -7,6 +7,7 @@ import { longestAheadMs } from '../domain/times.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
 import { heldBriefly } from '../messages/request-words.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/why-not.ts'
+import { onDistrusted } from '../outbox/operators.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
 import { firstReminderAt, type StepData } from '../record/store.ts'
@@ -16,7 +17,7 @@ import { ruleOf, tally } from '../rights/judge.ts'
 import { holdsIfApproved, timesOf } from '../rights/times.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
-import { isEndAllowed } from './authority.ts'
+import { checkRecord, isEndAllowed } from './authority.ts'
 
 /** Is called once a decision is taken. What follows only shows it. */
 type OnTaken = () => void
@@ -55,7 +56,11 @@ export async function approve(
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     refuseUnlessWaiting(request, by)
     // The record is read again when another step was first. Somebody may have changed it in between, to get it under another rule.
-    if (attempt > 0 && signatures.verifyRecord(request) !== 'genuine') throw new Refusal('record-changed', changedRecord)
+    const changed = attempt > 0 ? checkRecord(app, request) : undefined
+    if (changed) {
+      await onDistrusted(app, request, changed)
+      throw new Refusal('record-changed', changedRecord)
+    }
     const earlier = await believedApprovals(app, request)
     if (earlier.some((each) => each.by === by))
       throw new Refusal('approved-before', approvedByYou((await tally(app, request, peopleOf(earlier))).missing))
@@ -76,9 +81,9 @@ export async function approve(
         }
       : { set: { approvals, missing }, audit: { by, ...grant, ...urgent, confirmed, missing, needed }, reports }
     onSend?.()
-    const changed = await tryStep(app, request, by, enough ? 'approve' : 'count-approval', data, onTaken)
-    if (!changed) return { missing, needed }
-    request = changed
+    const newer = await tryStep(app, request, by, enough ? 'approve' : 'count-approval', data, onTaken)
+    if (!newer) return { missing, needed }
+    request = newer
   }
   throw new Error(`request ${read.id} kept changing while it was approved`)
 }

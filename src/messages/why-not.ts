@@ -21,7 +21,7 @@ const effectOfWrite = z.enum(Object.keys(effects) as Effect[])
 const refusal = { operation: z.string(), status: z.number(), codes: z.array(z.string()), detail: z.string().optional() }
 
 /** The next step where somebody may have changed Redis: requesting the same again would hide it. */
-const tellOperators = "Tell Lockkeeper's operators first."
+const tellOperators = "Tell Lockkeeper's operators before you request it again."
 
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
@@ -202,7 +202,7 @@ export function unknownRequest(command: string): Mrkdwn {
   return mrkdwn`This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see ${code(`${command} audit`)}.`
 }
 
-export const changedRecord: Mrkdwn = mrkdwn`The record of this request was changed, so nothing was done. Run the command again.`
+export const changedRecord: Mrkdwn = mrkdwn`The record of this request was changed, so nothing was done. ${tellOperators}`
 
 export const takenOver: Mrkdwn = mrkdwn`Not tracked again: a newer request changes the same resource.`
 

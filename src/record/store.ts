@@ -315,7 +315,8 @@ export interface TakenStep {
   tookMs?: number
 }
 
-const keepEndedMs = 30 * 24 * 3_600_000
+/** How long the record of an ended request is kept. */
+export const keepEndedMs = 30 * 24 * 3_600_000
 
 /** The number of the first key of a resource in the script. */
 const firstResourceKey = 7

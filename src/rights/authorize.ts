@@ -1,7 +1,6 @@
 import type { Audit } from '../audit/audit.ts'
 import {
   type Denial,
-  denialCodes,
   type Grant,
   isMachine,
   isOf,
@@ -12,6 +11,7 @@ import {
   tallyApprovals,
 } from '../domain/approval.ts'
 import type { Finding } from '../domain/change.ts'
+import type { UserError } from '../domain/errors.ts'
 import {
   type ApproveTerms,
   approvalsNeeded,
@@ -32,7 +32,7 @@ import { unableToConfirm } from '../messages/warnings.ts'
 import { denialWords } from '../messages/why-not.ts'
 import type { ErrorReports } from '../ops/log.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import { noteOf, type Store } from '../record/store.ts'
+import { keepEndedMs, noteOf, type Store } from '../record/store.ts'
 import { Refusal } from '../slack/errors.ts'
 import { mrkdwn } from '../slack/text.ts'
 import { ableToConfirm, type Confirming, confirmersOf } from './confirmation.ts'
@@ -187,21 +187,29 @@ interface Attempt {
   pressed?: Pressed | undefined
 }
 
+/** A refusal that the audit has. */
+class NotedRefusal extends Refusal {
+  override name = 'NotedRefusal'
+}
+
 /** Notes a denial in the audit and returns the Refusal for the person. */
 export async function refuse(app: Noting, origin: Origin, attempt: Attempt, denial: Denial): Promise<Refusal> {
   const { pressed } = attempt
   const request = attempt.request ?? (await requestOf(app, pressed))
   const to = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
   await noteAttempt(app, origin, { ...attempt, to, request }, denial)
-  return new Refusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
+  return new NotedRefusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
 }
 
-/** Notes that a decision on a request was refused, for another reason than a missing right. `at`: the button, form or tool. */
-export async function noteRefused(app: Noting, origin: Origin, { at, code, requestId }: Record<'at' | 'code' | 'requestId', string>) {
-  if (denialCodes.has(code)) return
+/** Notes that something on a request was refused, unless `refuse` has done so. `at`: the button, form or tool. */
+export async function noteRefused(app: Noting, origin: Origin, error: UserError, { at, requestId }: Record<'at' | 'requestId', string>) {
+  if (error instanceof NotedRefusal) return
   const request = await app.store.find(requestId).catch(() => undefined)
-  if (request) await noteAttempt(app, origin, { to: at.split(' ').at(-1) ?? '', request }, { code })
+  if (request) await noteAttempt(app, origin, { to: at.split(' ').at(-1) ?? '', request }, { code: error.code })
 }
+
+/** For how long the repeats of a refusal are not noted. */
+const repeatMs = 10 * 60_000
 
 /** People are refused even if it cannot be noted. */
 async function noteAttempt(app: Noting, origin: Origin, { to, kind, what, request }: Attempt, cause: Finding): Promise<void> {
@@ -209,8 +217,9 @@ async function noteAttempt(app: Noting, origin: Origin, { to, kind, what, reques
   const more = { by: userId, attempted: to, causes: [cause] }
   const note = request ? noteOf(app, request, 'refused', more) : { act: 'refused', kind, text: what, channelId, teamId, ...more }
   app.metrics.decision(note.kind ?? 'none', 'refused')
-  // Open requests are few, so refusals on each of them cannot fill the audit.
-  await app.audit.noteOnce(note, { byRequest: request !== undefined && isOpen(request.state) }).catch(app.errors.of('audit'))
+  // Open requests are few. The many that have ended have each refusal once, so that clicks on them cannot fill the audit.
+  const quietMs = request && !isOpen(request.state) ? keepEndedMs : repeatMs
+  await app.audit.noteOnce(note, quietMs).catch(app.errors.of('audit'))
 }
 
 /** Somebody who may not use Lockkeeper is refused before the request of the button is read. */

@@ -19,8 +19,7 @@ const own: AuditNote = {
   causes: [{ code: 'own-request' }],
 }
 
-const bundled = { byRequest: false }
-const byRequest = { byRequest: true }
+const quietMs = 600_000
 
 /** Two processes that refuse. */
 function startTwo() {
@@ -57,45 +56,38 @@ function startTwo() {
 
 test('repeats of a refusal are no entries, and after ten minutes it is noted again', async () => {
   const { redis, keys, first, second, entries } = startTwo()
-  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteOnce(guest, bundled)
+  for (let count = 0; count < 100; count += 1) await (count % 2 === 0 ? first : second).noteOnce(guest, quietMs)
   const entry = { by: guest.by, text: guest.text }
   expect(await entries()).toEqual([entry])
 
   const marks = await redis.keys(keys.auditSent('*'))
   expect(await Promise.all(marks.map((mark) => redis.pttl(mark)))).toEqual([expect.closeTo(600_000, -5)])
   await redis.del(marks)
-  await first.noteOnce(guest, bundled)
+  await first.noteOnce(guest, quietMs)
   expect(await entries()).toEqual([entry, entry])
 })
 
 test('of refusals at the same moment, one is noted', async () => {
   const { first, second, entries } = startTwo()
-  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteOnce(guest, bundled)))
-  await second.noteOnce({ ...guest, causes: [{ code: 'other-workspace' }] }, bundled)
+  await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? first : second).noteOnce(guest, quietMs)))
+  await second.noteOnce({ ...guest, causes: [{ code: 'other-workspace' }] }, quietMs)
 
   expect(await entries()).toHaveLength(2)
 })
 
-test('another person, act or cause is another refusal, and another request or word is a repeat', async () => {
+test('another person, act, cause or request is another refusal, and another word is a repeat', async () => {
   const { first, entries } = startTwo()
-  const others = [{ by: 'U0BEN00001' }, { attempted: 'withdraw' }, { kind: 'ip.evacuate' }, { causes: [{ code: 'not-an-approver' }] }]
-  for (const more of [{}, ...others]) await first.noteOnce({ ...own, ...more }, bundled)
-  expect(await entries()).toHaveLength(5)
+  const requestId = 'b'.repeat(32)
+  const others = [
+    { by: 'U0BEN00001' },
+    { attempted: 'withdraw' },
+    { kind: 'ip.evacuate' },
+    { causes: [{ code: 'not-an-approver' }] },
+    { requestId },
+  ]
+  for (const more of [{}, ...others, {}, { requestId }]) await first.noteOnce({ ...own, ...more }, quietMs)
+  expect((await entries()).map((entry) => entry?.requestId)).toEqual([...Array(5).fill(own.requestId), requestId])
 
-  for (const requestId of ['b', 'c']) await first.noteOnce({ ...own, requestId: requestId.repeat(32) }, bundled)
-  for (const word of ['x', 'y']) await first.noteOnce({ ...guest, text: `command ${word}` }, bundled)
-  expect((await entries()).slice(5)).toEqual([{ by: guest.by, text: 'command x' }])
-})
-
-test('the first refusal on each open request is noted, and that a request cannot be trusted once a day', async () => {
-  const { redis, keys, first, second, entries } = startTwo()
-  const ids = ['a', 'b', 'a', 'b'].map((letter) => letter.repeat(32))
-  for (const requestId of ids) await first.noteOnce({ ...own, requestId }, byRequest)
-  expect((await entries()).map((entry) => entry?.requestId)).toEqual(ids.slice(0, 2))
-
-  const [requestId = ''] = ids
-  for (const audit of [first, second]) await audit.noteOnce({ act: 'distrust', requestId, causes: [{ code: 'unknown-key' }] }, byRequest)
-  expect(await entries()).toHaveLength(3)
-  const left = await Promise.all((await redis.keys(keys.auditSent('*'))).map((mark) => redis.pttl(mark)))
-  expect(Math.max(...left)).toBeGreaterThan(23 * 3_600_000)
+  for (const word of ['x', 'y']) await first.noteOnce({ ...guest, text: `command ${word}` }, quietMs)
+  expect((await entries()).slice(6)).toEqual([{ by: guest.by, text: 'command x' }])
 })

@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { AuditNote } from '../../src/audit/chain.ts'
+import { reportInWords } from '../../src/bolt/errors.ts'
 import { requestButtons } from '../../src/buttons/request-buttons.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
+import { inLane } from '../../src/domain/lane.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { buttonValue, cardButtons, rejectCallbackId } from '../../src/messages/button-ids.ts'
@@ -21,12 +23,13 @@ function startButtons(broken: Partial<Store> = {}) {
   const jobs = startJobs([moveChange({} as never)], { rule: { changes: ['ip.move', 'dns.update'] } })
   const { store, redis, keys, said: effects } = jobs
   const noted: AuditNote[] = []
+  const quiet: number[] = []
   const app = jobs.appWith({
     store: { ...store, ...broken },
-    audit: { noteOnce: async (note) => void noted.push(note) },
+    audit: { noteOnce: async (note, quietMs) => void (noted.push(note) + quiet.push(quietMs)) },
     queues: { wake: async () => void effects.push('wakes') },
     lines: { write: () => true },
-    errors: { of: () => (error) => expect.fail(String(error)) },
+    errors: { of: () => (error) => expect.fail(String(error)), shownToPerson: () => {} },
   })
   const buttons = requestButtons(app, async () => expect.fail('the Home tab was shown'))
 
@@ -40,6 +43,10 @@ function startButtons(broken: Partial<Store> = {}) {
     return handler({ actionId: cardButtons.approve, value: buttonValue(request), origin: ben, onHome: false, answer } as Click)
   }
 
+  /** As a listener of Slack does it. Resolves with what Ben reads. */
+  const refuseApprove = (request: Request) =>
+    inLane('person', () => approve(request).catch((error) => reportInWords(app, error, { at: 'click request-approve', origin: ben })))
+
   function submitReject(request: Request): Promise<unknown> | undefined {
     const metadata = writeMetadata({ origin: ben, button: buttonValue(request) })
     const submission = { callbackId: rejectCallbackId, origin: ben, answer: { about }, metadata, values: { reason: 'Not today' } }
@@ -49,7 +56,7 @@ function startButtons(broken: Partial<Store> = {}) {
   const recordOf = ({ id }: Request) => redis.hgetall(keys.record(id))
   const setField = ({ id }: Request, name: string, value: string) => redis.hset(keys.record(id), name, value)
   const record = (more: Partial<NewRequest> = {}) => recordRequest(store, signedBy(signatures, newRequestFor(more)))
-  return { record, approve, submitReject, recordOf, setField, noted, effects, subjects }
+  return { record, approve, refuseApprove, submitReject, recordOf, setField, store, noted, quiet, effects, subjects }
 }
 
 describe('a click on Approve while Redis is away', () => {
@@ -111,5 +118,41 @@ describe('a click on a request that another version of Lockkeeper wrote', () => 
     expect(subjects).toEqual([`*Unverified request ${request.id.slice(0, 8)}*`])
     expect(effects).toEqual(['distrust record-changed'])
     expect(noted).toMatchObject([{ causes: [{ code: 'record-changed' }] }])
+  })
+})
+
+describe('a refused click on Approve is in the audit once', () => {
+  const changed = [{ act: 'refused', by: ben.userId, attempted: 'request-approve', causes: [{ code: 'record-changed' }] }]
+
+  test('if somebody changed the record before it was read', async () => {
+    const { record, refuseApprove, setField, noted } = startButtons()
+    const request = await record()
+    await setField(request, 'facts', '{}')
+    expect(await refuseApprove(request)).toMatchObject({ text: expect.stringContaining('was changed, so nothing was done') })
+    expect(noted).toMatchObject(changed)
+  })
+
+  test('if somebody changed the record after it was read, and the operators are told', async () => {
+    const take = vi.fn<Store['take']>()
+    const { record, refuseApprove, setField, noted, effects } = startButtons({ take })
+    const request = await record()
+    take.mockImplementation(async () => {
+      await setField(request, 'facts', '{"weather":"rain"}')
+      return { outcome: 'changed', state: 'waiting' }
+    })
+    expect(await refuseApprove(request)).toMatchObject({ text: expect.stringContaining('was changed, so nothing was done') })
+    expect(noted).toMatchObject(changed)
+    expect(effects).toEqual(['distrust record-changed'])
+  })
+
+  test('for ten minutes on an open request, and while its record is kept on an ended one', async () => {
+    const { record, refuseApprove, store, noted, quiet } = startButtons()
+    const approved = await record()
+    await store.take(approved, 'approve')
+    const ended = await record({ resource: 'elastic_ip:eip_2' })
+    await store.take(ended, 'expire')
+    for (const request of [approved, ended]) await refuseApprove(request)
+    expect(noted.map(({ requestId }) => requestId)).toEqual([approved.id, ended.id])
+    expect(quiet).toEqual([10 * 60_000, 30 * 24 * 3_600_000])
   })
 })

@@ -102,7 +102,7 @@ function json(status: number, title: string, words: string, isDone = false): Pag
 async function inWords(app: App, error: unknown, link: Link | undefined, isRead: boolean): Promise<string> {
   const at = `page ${link?.to ?? 'unknown'}`
   if (error instanceof UserError && link?.requestId !== undefined && !isRead)
-    await noteRefused(app, link.origin, { at, code: error.code, requestId: link.requestId }).catch(app.errors.of('audit'))
+    await noteRefused(app, link.origin, error, { at, requestId: link.requestId }).catch(app.errors.of('audit'))
   return toPlainText(await reportInWords(app, error, { at, origin: link?.origin }), namesIn(app))
 }
 
