@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { secretVariables, variablesFor } from '../src/config/variables.ts'
-import { errors, type Meaning } from '../src/domain/codes.ts'
+import { errors, type Meaning, refusalCodes } from '../src/domain/codes.ts'
 import { openStates, requestStates, stateMeanings } from '../src/domain/request.ts'
 import { bundles, changeKinds, confirmations, neverExempt } from '../src/features/index.ts'
 import { statuses } from '../src/features/machines/problems.ts'
@@ -162,7 +162,7 @@ function errorsPage(): string {
   return page(
     'Errors',
     'src/domain/codes.ts and deploy/monitoring/lockkeeper.rules.yml',
-    'Search for the name of an alert, the `code` of a log line or the end of a notice. See also the [runbook](runbook.md).',
+    'Search for the name of an alert, the `code` of a log line or the end of a notice. See also: [refusals](reference.md#refusals), [runbook](runbook.md).',
     '## Alerts',
     ...ofAlert,
     '## Codes',
@@ -195,6 +195,13 @@ async function metricTables(): Promise<string[]> {
   })
 }
 
+/** By their meaning. What is an error, too, has a link to what operators do. */
+function refusalRows(): string[][] {
+  const linked = (name: string) => (name in errors ? `[${code(name)}](errors.md#${name})` : code(name))
+  const byMeaning = Map.groupBy(Object.entries(refusalCodes), ([, why]) => why)
+  return [...byMeaning].map(([why, same]) => [same.map(([name]) => linked(name)).join(', '), why])
+}
+
 const stateRows = () => requestStates.map((state) => [code(state), stateMeanings[state]])
 
 function problemRows(): string[][] {
@@ -221,8 +228,11 @@ async function referencePage(): Promise<string> {
     `The first ${openStates.length} are open, and lock their resource.`,
     table(['state', 'meaning'], stateRows()),
     `Steps: ${Object.keys(steps).map(code).join(', ')}.`,
+    '## Refusals',
+    'The `code` of a line `refused` of the log, the `causes` in the [audit](audit.md), and the `code` that machines get. A check of the change itself has its own codes, in `src/features/`.',
+    table(['code', 'why it was refused'], refusalRows()),
     '## Problems of the API of machines',
-    'The `code` of a problem, by HTTP status. Refusals have the same code in the log: [all](../src/domain/codes.ts), with their meaning.',
+    'The `code` of a problem, by HTTP status.',
     table(['status', 'codes'], problemRows()),
   )
 }

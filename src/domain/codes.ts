@@ -10,7 +10,10 @@ const findWriter = `${changePassword}. Run npm run audit:verify, and request it 
 const again = 'Request it again.'
 const report = 'Report the line.'
 
-/** What the log from `warn` on (as `code`) and the notices to operators can say. docs/errors.md is made from it. */
+/**
+ * What the log from `warn` on (as `code`) and the notices to operators can say. docs/errors.md is made from it. A code that is also in `refusalCodes`
+ * means the same there.
+ */
 export const errors = {
   // Notices to the operators' channel, which the log has, too.
   'api-key-rejected': {
@@ -293,7 +296,7 @@ const ofRequests = {
 
 /**
  * Why something that a person or a machine wanted was not done, as others read it: the answer at the time speaks to that person, and says what to
- * do. The log, the audit and the answers to machines have these codes, or the code of a check of the change itself. The page has a table of them.
+ * do. The log, the audit and the answers to machines have these codes, or the code of a check of the change itself. docs/reference.md has a table of them.
  */
 export const refusalCodes = { ...ofRights, ...ofDecisions, ...ofRequests }
 export type RefusalCode = keyof typeof refusalCodes
