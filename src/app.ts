@@ -69,6 +69,8 @@ export interface App {
   catalog: Catalog
   /** Of the messages that abilities owe, by the name that they have in the outbox. */
   senders: Record<string, SendText>
+  /** The names of the ports that abilities can open. */
+  ports: string[]
   /** What rules can ask for besides a click on *Approve*, by the name that they have there. */
   confirmations: Record<string, Confirmation>
   signatures: RequestSignatures

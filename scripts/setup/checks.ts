@@ -6,11 +6,12 @@ import type { App } from '../../src/app.ts'
 import { webClientOptions } from '../../src/bolt/app.ts'
 import { plainWords } from '../../src/checks/check.ts'
 import { type Diagnosis, examine, type FactName } from '../../src/checks/list.ts'
+import { notRunning } from '../../src/checks/slack.ts'
 import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
 import { Variables } from '../../src/config/variables.ts'
 import { isUserGroup } from '../../src/domain/policy.ts'
 import { cleanText } from '../../src/domain/text.ts'
-import { bundles, changeKinds, confirmations, neverExempt } from '../../src/features/index.ts'
+import { abilities, bundles, changeKinds, confirmations, neverExempt, ownChanges } from '../../src/features/index.ts'
 import { createLog, createRepeatedLines, slackLogger } from '../../src/ops/log.ts'
 import { notice } from '../../src/slack/blocks.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
@@ -84,6 +85,9 @@ const silent = createLog({ level: 'fatal' })
 /** Builds the bot of these answers without starting it, and closes it afterwards. */
 async function withBot<T>(config: Config, use: (app: App) => Promise<T>): Promise<T> {
   const { people, jobs } = buildApps(config, { log: silent, printAudit: () => {} })
+  // Whether alerts can request anything depends on the kinds of changes.
+  const setup = { showHome: async () => notRunning, ownChanges }
+  people.catalog.register(abilities.flatMap(({ create }) => create(people, setup).changes ?? []))
   // Reads of the account usually take turns by Redis, which may not be answered yet.
   const { url: baseUrl, key } = config.infra
   const account = createAccountApi({ baseUrl, key })

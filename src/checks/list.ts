@@ -29,15 +29,8 @@ const reads = {
   /** Undefined if no channel gets the notices to the operators. */
   opsChannel: async ({ app: { opsChannel } }: Asked) => opsChannel && slack.readChannel(opsChannel.id, opsChannel.check),
   groups: ({ app }: Asked) => slack.readGroups(app),
-  /** Whether this process has the port for them, and what the policy names. */
-  machines: async ({ app: { config } }: Asked): Promise<slack.Port> => ({
-    isOn: Boolean(config.machines),
-    listed: config.policy.machines ?? [],
-  }),
-  alerts: async ({ app: { config, catalog } }: Asked): Promise<slack.Port> => ({
-    isOn: Boolean(config.alerts && catalog.changeOfAlerts()),
-    listed: config.policy.alerts ?? [],
-  }),
+  machines: async ({ app }: Asked) => portOf(app, 'machines', Boolean(app.config.machines)),
+  alerts: async ({ app }: Asked) => portOf(app, 'alerts', Boolean(app.config.alerts && app.catalog.changeOfAlerts())),
   confirmations: ({ app }: Asked) => slack.readConfirmations(app),
   redis: ({ app }: Asked) => readRedisHealth(app),
   stateKey: ({ app }: Asked) => redis.readStateKey(app),
@@ -48,6 +41,11 @@ const reads = {
   aheadOfSlackMs: ({ app }: Asked) => app.slack.probe.clockAheadMs(AbortSignal.timeout(factTimeoutMs)),
   aheadOfRedisMs: ({ app }: Asked) => clockAheadOfRedisMs(app),
   workers: ({ app }: Asked) => redis.readWorkers(app, { overdueMs, silenceMs: workerSeenMs }),
+}
+
+/** Whether this process has the port for them, and what the policy names. Undefined without the ability. */
+function portOf({ ports, config }: App, of: 'alerts' | 'machines', isOn: boolean): slack.Port | undefined {
+  return ports.includes(`${of}Port`) ? { isOn, listed: config.policy[of] ?? [] } : undefined
 }
 
 export type FactName = keyof typeof reads
@@ -87,8 +85,8 @@ const checks = [
   // Notices to the operators have a separate line, because nobody sees that they are missing.
   check('Notices', 'opsChannel', (channel) => channel && slack.judgeChannels([channel], 'nobody gets notices about problems')),
   check('People', 'groups', slack.judgeGroups),
-  check('Alerts', 'alerts', (port) => slack.judgePort('alerts', port)),
-  check('Machines', 'machines', (port) => slack.judgePort('machines', port)),
+  check('Alerts', 'alerts', (port) => port && slack.judgePort('alerts', port)),
+  check('Machines', 'machines', (port) => port && slack.judgePort('machines', port)),
   check('Passkeys', 'confirmations', slack.judgeConfirmations, noLine),
   check('Redis', 'redis', redis.judgeRedis),
   check('State key', 'stateKey', redis.judgeStateKey, noLine),

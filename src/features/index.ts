@@ -69,6 +69,8 @@ export const neverExempt: ChangeKind[] = abilities.flatMap(({ kinds = [], neverE
 /** Of all messages that abilities owe, by the name that they have in the outbox. */
 export const senders: Record<string, SendText> = Object.assign({}, ...abilities.map(({ senders }) => senders))
 
+export const ports: NonNullable<Ability['ports']> = Object.assign({}, ...abilities.map(({ ports }) => ports))
+
 const confirms: NonNullable<Ability['confirms']> = Object.assign({}, ...abilities.map(({ confirms }) => confirms))
 
 /** What rules can ask for besides a click on *Approve*, by name, with the kinds of change that always need it. */

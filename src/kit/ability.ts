@@ -22,8 +22,8 @@ export interface Ability {
   home?: (app: App, viewer: Origin) => Promise<HomeSection | undefined>
   /** What one worker at a time repeats, over the connection that waits until Redis is back, while the policy permits one of its kinds. */
   repeated?: (app: App, setup: Setup) => Work[]
-  /** Ports of its own, which are open while people or workers can be answered. */
-  ports?: (app: App) => Port[]
+  /** Ports of its own, which are open while people or workers can be answered, if the configuration says so. By the name of the number in the log, such as `alertsPort`. */
+  ports?: Record<string, (app: App) => Port | undefined>
   /** Pages on the port of Slack, each under a path of its own. */
   pages?: (app: App) => Page[]
   /** What an approval needs besides a click where a rule asks for it by this name. `kinds`: what it rests on is itself changed by requests of these kinds, which always need it. */
@@ -51,9 +51,7 @@ export interface Setup {
   ownChanges: NonNullable<Ability['ownChanges']>
 }
 
-/** `name`: that of its number in the log and in what a start returns, such as `alertsPort`. */
 export interface Port {
-  name: string
   start: () => Promise<number>
   stop: () => Promise<void>
 }

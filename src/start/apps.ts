@@ -14,7 +14,7 @@ import { createRequestSignatures } from '../domain/request-signature.ts'
 import { createKeyring, type Purpose } from '../domain/signing.ts'
 import { type Timings, usualTimings } from '../domain/timings.ts'
 import { settleWithin } from '../domain/within.ts'
-import { confirmationsOf, senders } from '../features/index.ts'
+import { confirmationsOf, ports, senders } from '../features/index.ts'
 import { submit } from '../life/submit.ts'
 import { assignmentsRefused, damagedAudit, freezeOfUnknownKey } from '../messages/operator-notices.ts'
 import {
@@ -180,6 +180,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
     opsChannel: opsChannel === undefined ? undefined : { id: opsChannel, check: () => checkOpsChannel(people, opsChannel) },
     catalog,
     senders,
+    ports: Object.keys(ports),
     signatures,
     recordKeyring,
   }

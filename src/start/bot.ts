@@ -11,7 +11,7 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { rulesOfKind } from '../domain/policy.ts'
 import { createKeyring } from '../domain/signing.ts'
-import { abilities, ownChanges } from '../features/index.ts'
+import { abilities, ownChanges, ports } from '../features/index.ts'
 import type { Ability, Feature, Setup } from '../kit/ability.ts'
 import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../life/self-checks.ts'
 import { endRequestsOfGoneMachines } from '../life/waiting.ts'
@@ -94,7 +94,10 @@ export function createBot(config: Config, outlets: Outlets) {
       }
     },
     ports: [
-      ...abilities.flatMap(({ ports }) => ports?.(people) ?? []),
+      ...Object.entries(ports).flatMap(([name, create]) => {
+        const port = create(people)
+        return port ? [{ name, ...port }] : []
+      }),
       // Slack needs no port in Socket Mode, and browsers do.
       ...(ofPages ? [{ name: 'pagesPort', start: () => ofPages.start({ host, port }), stop: ofPages.stop }] : []),
     ],

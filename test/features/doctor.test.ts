@@ -70,13 +70,17 @@ const well: SetupFacts = {
 const bot = '0.1.0  ·  web and worker  ·  HTTP  ·  production  ·  one rule from the variables'
 const reportOn = (facts: Partial<SetupFacts>) => report(bot, diagnose({ ...well, ...facts }))
 
-test('alerts are not received if nothing can be requested for them', async () => {
+test('alerts and machines have a line only with the ability that takes them, and alerts are not received if nothing can be requested for them', async () => {
   const port = { host: '127.0.0.1', port: 1, tokens: [] }
-  const config = { alerts: port, policy: { alerts: [] } } as never
-  const linesWith = async (change: unknown) =>
-    (await examine(fakeApp({ config, catalog: { changeOfAlerts: () => change as never } }), ['alerts'])).length
-  // With it, the doctor says that the policy has none.
-  expect([await linesWith({}), await linesWith(undefined)]).toEqual([1, 0])
+  const listed = [{ name: 'one', channelId: 'C0OPS00001' }]
+  const config = { alerts: port, machines: port, policy: { alerts: listed, machines: listed } } as never
+  const linesWith = async (ports: string[], change?: unknown) =>
+    (await examine(fakeApp({ config, ports, catalog: { changeOfAlerts: () => change as never } }), ['alerts', 'machines'])).map(
+      ({ what, is }) => `${what}: ${is}`,
+    )
+  expect(await linesWith(['alertsPort', 'machinesPort'], {})).toEqual(['Alerts: ok', 'Machines: ok'])
+  expect(await linesWith(['alertsPort'])).toEqual(['Alerts: wrong'])
+  expect(await linesWith([], {})).toEqual([])
 })
 
 const blackFriday = { name: 'Black Friday', from: Date.UTC(2026, 10, 27), to: Date.UTC(2026, 10, 30) }

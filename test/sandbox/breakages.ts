@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
@@ -369,14 +368,15 @@ async function untilListed({ accountApi: { journal } }: Around): Promise<void> {
 
 /** Sends the alert about web-1 as Alertmanager does, once. Resolves with nothing if it was accepted, otherwise with why it was not. */
 async function sendAlert({ alerts: { url, token } }: Around, startsAt: Date, endsAt?: Date): Promise<string | undefined> {
-  // What a real Alertmanager sent when it found that web-1 was down.
-  const payload = JSON.parse(readFileSync(new URL('../features/alerts/payloads/alertmanager/firing.json', import.meta.url), 'utf8'))
-  const now = { status: endsAt ? 'resolved' : 'firing', startsAt: startsAt.toISOString(), ...(endsAt && { endsAt: endsAt.toISOString() }) }
-  const alerts = payload.alerts.map((alert: object) => ({ ...alert, ...now }))
+  const status = endsAt ? 'resolved' : 'firing'
+  const labels = { alertname: 'NodeDown', instance: 'web-1:9100', severity: 'critical' }
+  const annotations = { summary: 'web-1 has been down for 2 minutes' }
+  const times = { startsAt: startsAt.toISOString(), endsAt: endsAt?.toISOString() ?? '0001-01-01T00:00:00Z' }
+  const alerts = [{ status, labels, annotations, ...times, fingerprint: '8b13b0fa2923a800' }]
   const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'Alertmanager/0.25.0', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ ...payload, status: now.status, alerts }),
+    body: JSON.stringify({ version: '4', status, truncatedAlerts: 0, alerts }),
   }).catch((error: Error) => error)
   if (answer instanceof Error) return answer.message
   return answer.ok ? undefined : `it answered ${answer.status}`

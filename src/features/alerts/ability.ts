@@ -6,10 +6,12 @@ import { createAlertReceiver } from './receiver.ts'
 /** Takes alerts on a port of its own, if there is a change that an alert can request. */
 export const takeAlerts: Ability = {
   senders: { alerts: sendAlerts },
-  ports(app) {
-    const { alerts } = app.config
-    if (!alerts || !app.catalog.changeOfAlerts()) return []
-    return [{ name: 'alertsPort', ...createAlertReceiver(app, alerts, (received, signal) => takeDelivery(app, received, signal)) }]
+  ports: {
+    alertsPort(app) {
+      const { alerts } = app.config
+      if (!alerts || !app.catalog.changeOfAlerts()) return undefined
+      return createAlertReceiver(app, alerts, (received, signal) => takeDelivery(app, received, signal))
+    },
   },
   create: () => ({ commands: [] }),
 }
