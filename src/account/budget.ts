@@ -176,10 +176,10 @@ function createReadsWithoutRedis(window: number, most: number) {
     return true
   }
 
-  /** The ages of the reads that no process has counted yet, in ms. */
+  /** The ages in ms of the last reads that no process has counted yet. */
   function ages(): number[] {
     const now = performance.now()
-    return sent.map((at) => Math.round(now - at)).filter((age) => age < window)
+    return sent.map((at) => Math.round(now - at))
   }
 
   function end(): void {

@@ -55,7 +55,7 @@ interface Row {
 
 async function problemOf({ of = approved(), rule = {}, sent = [], at = now }: Row): Promise<AuthorityProblem | undefined> {
   const policy = { ...noPolicy, bundles: undefined, rules: rule ? [ruleFor(rule)] : [] }
-  const app = fakeApp({ signatures, catalog: createCatalog([]), config: { policy } })
+  const app = fakeApp({ signatures, catalog: createCatalog([]), config: { policy }, confirmations: {} })
   const found = sent.filter((entry) => entry.at >= searchedSince(of))
   return (await checkApproval(app, of, at, { freezes: [] })) ?? checkPast(app, of, Promise.resolve(found))
 }
@@ -104,6 +104,7 @@ const rows: Record<string, Row> = {
     ...notGenuine,
   },
   'without a rule': { rule: null, is: 'rule-gone' },
+  'with a click alone, and its rule asks for more now': { rule: { confirmBy: 'passkey' }, is: 'confirmation-needed-now' },
   'without somebody whom its rule requires now': { rule: requiring('U0CHI00001'), ...neededNow },
   'with the person whom its rule requires now': { of: approved({}, [byChi]), rule: requiring('U0CHI00001') },
   'with both people whom its rule requires now': { of: approved({}, [byChi, byBen]), rule: requiring('U0CHI00001', 'U0BEN00001') },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
 import { ApiUnreachableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
+import { usualTimings } from '../../src/domain/timings.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { track } from '../../src/life/track.ts'
@@ -40,7 +41,7 @@ function startTrack({
     if (reads === 2) await onSecondRead?.(store, id)
     return store.find(id)
   }
-  const app = jobs.appWith({ store: { ...store, find } })
+  const app = jobs.appWith({ store: { ...store, find }, timings: { ...usualTimings, handoverMs: 0 } })
 
   /** Records a request that has taken these steps. */
   async function recordAfter(id: string, ...steps: PlannedStep[]): Promise<Request> {
@@ -92,6 +93,21 @@ describe('a request that cannot be trusted is not observed, because its observat
   })
 })
 
+test('a key that nobody has seen is deleted by one process at a time, and its request fails', async () => {
+  const { track, recordAfter, find, live, store } = startTrack()
+  const approved = await recordAfter('a', 'approve')
+  const seen = { seen: input, seenSignature: signatures.signSeen(approved, input) }
+  const sent = await takeSteps(store, 'a', ['issue', { set: seen, dueInMs: 0 }])
+
+  const claim = (await store.claimRetraction('a')) ?? expect.fail('it was claimed before')
+  await track([sent])
+  expect([live.length, (await find('a')).state]).toEqual([1, 'starting'])
+
+  await store.endRetraction('a', claim)
+  await track([sent])
+  expect([live.length, (await find('a')).state]).toEqual([0, 'failed'])
+})
+
 test('a request that took another step while it was checked is observed again, and not reported', async () => {
   const { track, recordAfter, live, distrusted, dueInMs } = startTrack({
     onSecondRead: async (store, id) => store.take((await store.find(id)) as Request, 'accept', { dueInMs: 0 }),
@@ -109,7 +125,7 @@ describe('several moves under way', () => {
     Object.entries(statuses).map(([id, status]) => ({ id, address: id, status, server: { id: serverId, hostname: 'web-2' } }))
 
   /** Tracks moves to web-2 whose addresses one list shows like this. Those it does not show are read alone. */
-  async function trackMoves(ids: string[], listed: unknown[] | Error) {
+  async function trackMoves(ids: string[], listed: unknown[] | Error, more: Partial<Request> = {}) {
     const calls: string[] = []
     const elasticIps = {
       list: async ({ pages }: { pages: number }) => {
@@ -129,7 +145,7 @@ describe('several moves under way', () => {
       const facts = { elasticIpId: id, address: id, from: { id: 'sv_1', name: 'web-1' }, to }
       const input = { elasticIpId: id, serverId: to.id }
       await recordSigned(store, { id, kind: 'ip.move', input, facts, resource: `elastic_ip:${id}` })
-      requests.push(await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }]))
+      requests.push({ ...(await takeSteps(store, id, 'approve', 'send', ['accept', { dueInMs: 0 }])), ...more })
     }
     await track(app, requests)
     const states = (await store.findMany(ids)).map(({ id, state }) => `${id} ${state}`)
@@ -146,6 +162,10 @@ describe('several moves under way', () => {
     ['one that fails settles nothing', ['a', 'b'], noAnswer, ['list of 1', 'get a', 'get b'], ['a tracking', 'b tracking']],
   ])('are looked at with one list, in which %s', async (_, ids, listed, calls, states) => {
     expect(await trackMoves(ids, listed)).toEqual({ calls, states })
+  })
+
+  test('do not end as done if somebody changed their records', async () => {
+    expect((await trackMoves(['a', 'b'], rows, { reason: 'Another one' })).states).toEqual(['a untracked', 'b tracking'])
   })
 })
 

@@ -105,7 +105,10 @@ function testsOf({ file, topic }: SampledMutant): [near: string[], large: string
     for (const importer of last) reached.add(importer)
   }
   const tests = [...reached].filter((path) => path.endsWith('.test.ts') && !large.test(path) && path !== generatedPages)
-  return [tests.filter((path) => !chosenTests.includes(path)).slice(0, near.atMost), chosenTests]
+  // Of many, those of the folder that mirrors the file's.
+  const own = dirname(file).replace('src', 'test')
+  const nearest = tests.toSorted((a, b) => Number(b.startsWith(own)) - Number(a.startsWith(own)))
+  return [nearest.filter((path) => !chosenTests.includes(path)).slice(0, near.atMost), chosenTests]
 }
 
 async function fails(tests: string[], limitMs: number, output: 'inherit' | 'ignore' = 'ignore'): Promise<boolean> {

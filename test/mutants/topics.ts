@@ -13,6 +13,7 @@ export const topics: Record<string, Topic> = {
     tests: [
       'test/attacks/{easier-evacuation,left-channel,refused-clicks}.test.ts',
       'test/attacks/{quiet-emergency,tampered-forms}.long.test.ts',
+      'test/life/submit.test.ts',
       'test/journeys/{approvals,clicks,clicks.long,gate,policy,reasons,several-bots}.test.ts',
     ],
   },

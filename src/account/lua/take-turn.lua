@@ -14,15 +14,15 @@ local function count(member, by)
   end
 end
 
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - window)) do
-  redis.call('ZREM', KEYS[1], member)
-  count(member, -1)
-end
 local number = 0
 for age in string.gmatch(ARGV[6], '[^|]+') do
   number = number + 1
   local member = token .. '-' .. number .. '|total|other'
   if redis.call('ZADD', KEYS[1], now - tonumber(age), member) == 1 then count(member, 1) end
+end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - window)) do
+  redis.call('ZREM', KEYS[1], member)
+  count(member, -1)
 end
 
 -- The time until enough of the calls that belong to a count are older than the window.
