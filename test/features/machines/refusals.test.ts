@@ -102,6 +102,7 @@ const away = `
 const inApi: [RegExp, (...found: string[]) => string][] = [
   [/^No (.*?)\. (?:Did you mean|See \/infra) .*$/, (_, what = '') => `Not requested: no ${what}. List what there is, and use an id.`],
   [/ Which one should .*$/s, (question) => ` Use the id: ${question.match(/\b(sv|vm)_\w{13}/g)?.join(', ')}.`],
+  [/\nYou typed: .*$/, () => ''],
   [/^T(he rule .*) Nothing was requested yet\.$/, (_, why = '') => `Not requested: t${why}`],
 ]
 
