@@ -7,7 +7,7 @@ import type { Keyring } from '../domain/signing.ts'
 import { withinOr } from '../domain/within.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { claim, scriptsOf } from '../redis/scripts.ts'
+import { claim, readClock, scriptsOf } from '../redis/scripts.ts'
 import { open, seal } from '../redis/sealed.ts'
 import type { AccountApi } from './client.ts'
 import { pageSize } from './resource.ts'
@@ -70,11 +70,11 @@ export function createInventory({ accountApi, redis, keys, keyring, now = () => 
 
     async function look(): Promise<{ copy: Copy | undefined; at: number | undefined }> {
       try {
-        const [[at], head] = await Promise.all([run('now', [keys.lastTick], []), guardStore(() => redis.hget(key.copy, 'head'))])
-        if (head !== null && head !== newest?.head) await load(Number(at))
+        const [at, head] = await Promise.all([readClock({ redis, keys }), guardStore(() => redis.hget(key.copy, 'head'))])
+        if (head !== null && head !== newest?.head) await load(at)
         // It was removed, because Lockkeeper has changed something in the list.
         else if (head === null && newest?.head !== undefined) newest.isOutdated = true
-        return { copy: newest, at: Number(at) }
+        return { copy: newest, at }
       } catch (error) {
         if (!(error instanceof StoreUnavailableError)) throw error
         return { copy: newest, at: undefined }

@@ -3,7 +3,7 @@ import type { ChangeKind } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { guardStore, type Redis } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { claim, readScripts, scriptsOf } from '../redis/scripts.ts'
+import { claim, readClock, readScripts, scriptsOf } from '../redis/scripts.ts'
 
 const scripts = scriptsOf(readScripts(import.meta.url, ['create', 'discard', 'take-step', 'forget-lost', 'postpone']))
 
@@ -16,12 +16,6 @@ export interface Database {
 
 export function withScripts(redis: Redis) {
   return scripts.bind(undefined, redis)
-}
-
-/** Redis' clock in ms since 1970. All times of a record come from it. */
-async function now({ run, keys }: Database): Promise<number> {
-  const [ms] = await run('now', [keys.lastTick], [])
-  return Number(ms)
 }
 
 /** The most requests, and the most messages, that one tick takes. The next tick takes the rest. */
@@ -39,7 +33,7 @@ async function isOverdue({ run, keys }: Database, byMs: number): Promise<boolean
 
 /** Without those that are owed for later, as the end of a freeze. */
 async function countUnsent(db: Database): Promise<number> {
-  const soon = (await now(db)) + 2 * 60_000
+  const soon = (await readClock(db)) + 2 * 60_000
   return guardStore(() => db.redis.zcount(db.keys.outbox, '-inf', soon))
 }
 
@@ -107,19 +101,19 @@ async function usualDuration(db: Database, kind: ChangeKind): Promise<Pick<Reque
 const keepWorkersMs = 24 * 3_600_000
 
 async function noteTick(db: Database): Promise<void> {
-  const at = await now(db)
+  const at = await readClock(db)
   await guardStore(() => db.redis.set(db.keys.lastTick, String(at)))
 }
 
 /** The age of the last tick of any replica in ms, or Infinity. */
 async function sinceLastTickMs(db: Database): Promise<number> {
   const at = await guardStore(() => db.redis.get(db.keys.lastTick))
-  return at === null ? Number.POSITIVE_INFINITY : (await now(db)) - Number(at)
+  return at === null ? Number.POSITIVE_INFINITY : (await readClock(db)) - Number(at)
 }
 
 /** A worker that stops still counts for a while, so that a restart is no alarm. */
 async function noteWorker(db: Database, name: string): Promise<void> {
-  const at = await now(db)
+  const at = await readClock(db)
   const { workers } = db.keys
   const noted = db.redis
     .multi()
@@ -129,7 +123,7 @@ async function noteWorker(db: Database, name: string): Promise<void> {
 }
 
 function workersSeen(db: Database, withinMs: number): Promise<number> {
-  return guardStore(async () => db.redis.zcount(db.keys.workers, String((await now(db)) - withinMs), '+inf'))
+  return guardStore(async () => db.redis.zcount(db.keys.workers, String((await readClock(db)) - withinMs), '+inf'))
 }
 
 /** When a worker was noted last, in ms since 1970 by Redis' clock. 0: never. */
@@ -154,7 +148,8 @@ async function endRetraction({ run, keys }: Database, id: string, token: string)
 }
 
 export const ofDueTimes = {
-  now,
+  /** All times of a record come from it. */
+  now: readClock,
   due,
   isOverdue,
   countUnsent,

@@ -3,10 +3,8 @@ import { Assignment, longestSeenMs, type SeenAssignment } from '../domain/accoun
 import type { Keyring } from '../domain/signing.ts'
 import type { Redis } from './connect.ts'
 import type { Keys } from './key-names.ts'
-import { scriptsOf } from './scripts.ts'
+import { readClock } from './scripts.ts'
 import { open, readText, replace, seal } from './sealed.ts'
-
-const scripts = scriptsOf()
 
 /** A list that disappears so shortly before its end has not been removed by anybody. */
 const endOffMs = 60_000
@@ -48,7 +46,6 @@ export function createAssignments({
   keyring: Keyring
   onRefused: (problem: ListProblem) => Promise<void> | void
 }) {
-  const run = scripts.bind(undefined, redis)
   /** The time of the newest list that this process has read or written. An older one was put back. */
   let newest = 0
   /** The notes of this process. A search waits for them, so that it finds what a person has just seen in a list. */
@@ -80,7 +77,7 @@ export function createAssignments({
 
   async function noteNow(listed: ElasticIp[]): Promise<void> {
     for (let attempt = 0; attempt < mostTries; attempt += 1) {
-      const now = await readClock()
+      const now = await readClock({ redis, keys })
       const found = await read(now)
       if (isFresh(found, listed, now)) return
       // Each list has a later time than the one before, also if Redis' clock was set back.
@@ -97,14 +94,9 @@ export function createAssignments({
   /** Assignments of the last 24 hours. Throws StoreUnavailableError. */
   async function find(fits: (seen: Assignment) => boolean): Promise<SeenAssignment[]> {
     await noting
-    const now = await readClock()
+    const now = await readClock({ redis, keys })
     const { entries } = await read(now)
     return entries.filter((entry) => isUsed(entry, now) && fits(entry)).map((entry) => ({ ...entry, agoMs: Math.max(0, now - entry.at) }))
-  }
-
-  async function readClock(): Promise<number> {
-    const [ms] = await run('now', [keys.lastTick], [])
-    return Number(ms)
   }
 
   /** A list that somebody changed, or put back, has no entries. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { guardStore, type Redis } from './connect.ts'
+import type { Keys } from './key-names.ts'
 
 type ScriptCommand = (numberOfKeys: number, ...keysAndArguments: string[]) => Promise<string | string[]>
 
@@ -27,6 +28,14 @@ export function scriptsOf<Name extends string = never>(own?: ReadonlyMap<Name, s
     const answer = await guardStore(() => command.call(redis, keys.length, ...keys, ...values))
     return Array.isArray(answer) ? answer : [answer]
   }
+}
+
+const runShared = scriptsOf()
+
+/** Reads Redis' clock, in ms since 1970. Throws StoreUnavailableError. */
+export async function readClock({ redis, keys }: { redis: Redis; keys: Keys }): Promise<number> {
+  const [ms] = await runShared(redis, 'now', [keys.lastTick], [])
+  return Number(ms)
 }
 
 /** Returns undefined, or who holds the key. `GET` returns the own token, new for each claim, if the client sends the command twice. */

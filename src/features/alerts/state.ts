@@ -5,7 +5,7 @@ import { openStates } from '../../domain/request.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { memberOf } from '../../outbox/once.ts'
 import { guardStore } from '../../redis/connect.ts'
-import { readScripts, scriptsOf } from '../../redis/scripts.ts'
+import { readClock, readScripts, scriptsOf } from '../../redis/scripts.ts'
 import { readJson } from '../../slack/payloads.ts'
 import { type AlertList, listedMs, nameOfAlert } from './alert-list.ts'
 import type { Alert } from './payload.ts'
@@ -124,11 +124,11 @@ const flappingMs = 30 * 60_000
 const flapsAt = 2
 
 export async function noteWithdrawal({ redis, keys }: App, serverId: string, requestId: string): Promise<void> {
-  const [key, [now = '']] = [keys.alertsWithdrawn(serverId), await run(redis, 'now', [keys.alertsWithdrawn(serverId)], [])]
+  const [key, now] = [keys.alertsWithdrawn(serverId), await readClock({ redis, keys })]
   await guardStore(() => redis.multi().zadd(key, 'NX', now, requestId).pexpire(key, flappingMs).exec())
 }
 
 export async function isFlapping({ redis, keys }: App, serverId: string): Promise<boolean> {
-  const [now] = await run(redis, 'now', [keys.alertsWithdrawn(serverId)], [])
-  return (await guardStore(() => redis.zcount(keys.alertsWithdrawn(serverId), Number(now) - flappingMs, '+inf'))) >= flapsAt
+  const now = await readClock({ redis, keys })
+  return (await guardStore(() => redis.zcount(keys.alertsWithdrawn(serverId), now - flappingMs, '+inf'))) >= flapsAt
 }
