@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Audit } from '../audit/audit.ts'
-import { findEntries } from '../audit/find.ts'
 import type { Freeze } from '../domain/policy.ts'
 import type { Keyring } from '../domain/signing.ts'
 import { ownFreezeName, startWithinMs } from '../domain/starts.ts'
@@ -9,7 +8,8 @@ import { longestAheadMs } from '../domain/times.ts'
 import type { Redis } from '../redis/connect.ts'
 import { guardStore } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
-import { type Opened, type OwedFacts, open, readText, replace, seal } from '../redis/sealed.ts'
+import { type OwedFacts, open, readText, replace, seal } from '../redis/sealed.ts'
+import { type Distrust, type Revisions, revisedRecord } from './revised.ts'
 import type { Store } from './store.ts'
 
 /** Why Lockkeeper stopped everything by itself: Redis lost data or went back, or the record of the freeze cannot be believed. */
@@ -17,7 +17,6 @@ const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older
 
 /** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
 const FreezeRecord = z.object({
-  /** When it was set, or one more than the last: no record from before, even if all data was lost since, has a higher one. */
   revision: z.int(),
   /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
   id: z.string(),
@@ -91,9 +90,6 @@ const tellFirstMs = 2_000
 
 /** How often a process notes up to when it knows all changes: a later start reads the audit back to that. */
 const noteLookMs = 24 * 3_600_000
-/** How often a process signs the record again. */
-const signAgainMs = 60_000
-const clockMarginMs = 60_000
 
 interface FreezeApp {
   redis: Redis
@@ -104,12 +100,10 @@ interface FreezeApp {
 
 type Next = Pick<FreezeRecord, 'by' | 'reason' | 'channelId'>
 
-/** What a process knows of freezes, over all its connections: the highest revision that it has seen (0: no record), and its look at the audit. */
-export interface FreezeMemory {
-  seen?: number
+/** What a process knows of freezes, over all its connections. `look`: its search of the audit. */
+export interface FreezeMemory extends Revisions {
   look?: Promise<void> | undefined
   lookedAt?: number
-  signedAgainAt?: number
   last?: FreezeNow
 }
 
@@ -126,9 +120,7 @@ interface Found {
   text: string
   now: number
   record: FreezeRecord | undefined
-  /** A key of STATE_KEY signed it that is not the first one. */
-  isOutdated: boolean
-  distrust: FreezeDistrust | 'unknown-key' | undefined
+  distrust: Distrust | undefined
 }
 
 /**
@@ -138,14 +130,11 @@ interface Found {
 export function createFreezes(
   app: FreezeApp,
   keyring: Keyring,
-  { memory = {}, opsChannel, onUnknownKey = () => {}, onDistrust = () => {} }: FreezeOptions = {},
+  { memory = { seen: 0 }, opsChannel, onUnknownKey = () => {}, onDistrust = () => {} }: FreezeOptions = {},
 ) {
   const { redis, keys } = app
-
-  const seen = () => memory.seen ?? 0
-  const see = (revision: number) => {
-    memory.seen = Math.max(seen(), revision)
-  }
+  const kind = { name: 'freeze', key: keys.freeze, schema: FreezeRecord, acts: ['freeze', 'unfreeze'] } as const
+  const stored = revisedRecord(app, keyring, kind, memory)
 
   /** Throws StoreUnavailableError. */
   async function find(): Promise<Found> {
@@ -154,24 +143,20 @@ export function createFreezes(
       throw error
     })
     await memory.look
-    const [text, now] = await Promise.all([readText(redis, keys.freeze), app.store.now()])
-    const opened = open(keyring, 'freeze', FreezeRecord, text)
-    const distrust = distrustOf(opened, seen())
-    const record = opened.is === 'genuine' && !distrust ? opened.facts : undefined
-    if (record) see(record.revision)
-    // Whatever its revision is, it is missed if it goes.
-    if (distrust === 'unknown-key') see(1)
-    return { text, now, record, isOutdated: opened.is === 'genuine' && !opened.isCurrent, distrust }
+    for (;;) {
+      const [found, now] = await Promise.all([stored.read(), app.store.now()])
+      const { text, facts: record, distrust } = found
+      // Whatever its revision is, it is missed if it goes.
+      if (distrust === 'unknown-key') stored.see(1)
+      if (!(await stored.signAgain(found, now))) return { text, now, record, distrust }
+    }
   }
 
   /** Once in each process: a record that was put back, or removed, while no process ran is found by what the audit says since the last look. */
   async function lookAtAudit(): Promise<void> {
     const last = await lastLook()
-    // A look by a clock that was ahead may have missed changes.
-    const since = last.at > (await app.store.now()) ? 0 : last.at - clockMarginMs
-    const entries = await findEntries(app, ({ act }) => act === 'freeze' || act === 'unfreeze', { since })
-    see(last.seen)
-    for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
+    stored.see(last.seen)
+    await stored.searchAudit(last.at, await app.store.now())
   }
 
   async function lastLook(): Promise<z.infer<typeof Look>> {
@@ -181,7 +166,7 @@ export function createFreezes(
 
   async function noteLook(at: number): Promise<void> {
     memory.lookedAt = at
-    await guardStore(() => redis.set(keys.freezeLook, seal(keyring, 'freeze-look', { at, seen: seen() })))
+    await guardStore(() => redis.set(keys.freezeLook, seal(keyring, 'freeze-look', { at, seen: memory.seen })))
   }
 
   /** Freezes everything first if the record cannot be believed. Throws StoreUnavailableError. */
@@ -192,21 +177,13 @@ export function createFreezes(
       const isUnreadable = distrust === 'unknown-key'
       if (isUnreadable) onUnknownKey()
       else if (distrust) {
-        if (await change(found, { isOn: true, because: distrust })) onDistrust(distrust)
+        const because = `freeze-${distrust}` as const
+        if (await change(found, { isOn: true, because })) onDistrust(because)
         continue
-      } else if (await signAgain(found)) continue
-      else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
+      } else if (now - (memory.lookedAt ?? 0) > noteLookMs) await noteLook(now)
       memory.last = { text, record, isUnreadable, freezes: isUnreadable ? everything : freezesOf(record, now) }
       return memory.last
     }
-  }
-
-  /** Whether it was: with a newer key, and seldom, because another process may still have its keys in another order. */
-  async function signAgain({ text: before, record, now, isOutdated }: Found): Promise<boolean> {
-    if (!record || !isOutdated || now - (memory.signedAgainAt ?? 0) < signAgainMs) return false
-    memory.signedAgainAt = now
-    await replace(app, keys.freeze, { before, after: seal(keyring, 'freeze', record) })
-    return true
   }
 
   /** The messages about it. If Redis lost data, the notice about that says that Lockkeeper froze. */
@@ -229,7 +206,7 @@ export function createFreezes(
   ): Promise<FreezeRecord | undefined> {
     const ended = freezeSetAt({ record: last }, now)
     const planned = next.isOn && !freezeOnAt({ record: last }, now) ? ended : undefined
-    const revision = Math.max(now, seen() + 1, (last?.revision ?? 0) + 1)
+    const revision = stored.next(now)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
@@ -243,7 +220,7 @@ export function createFreezes(
     const owes = owedFor(record, after, now)
     const outcome = await app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: text, owes }))
     if (outcome === 'changed') return undefined
-    see(revision)
+    stored.see(revision)
     return record
   }
 
@@ -300,20 +277,13 @@ export function createFreezes(
   /** Reads the record, which every worker does every few seconds, and returns the highest revision that this process has seen. */
   async function newest(): Promise<number> {
     await read()
-    return seen()
+    return memory.seen
   }
 
   /** `lastRead`: for messages, which only show it. */
   return { read, set, lift, stopAll, openMessage, newest, lastRead: () => memory.last }
 }
 export type Freezes = ReturnType<typeof createFreezes>
-
-function distrustOf(found: Opened<FreezeRecord>, seen: number): Found['distrust'] {
-  if (found.is === 'none') return seen === 0 ? undefined : 'freeze-missing'
-  if (found.is === 'unreadable') return 'unknown-key'
-  if (found.is !== 'genuine') return 'freeze-forged'
-  return found.facts.revision < seen ? 'freeze-older' : undefined
-}
 
 function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set-back' {
   return because === 'data-lost' || because === 'set-back'

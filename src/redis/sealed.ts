@@ -8,7 +8,7 @@ import { readScripts, scriptsOf } from './scripts.ts'
 const run = scriptsOf(readScripts(import.meta.url, ['replace']))
 
 /** What Lockkeeper keeps in Redis and believes later. One signature covers name and facts, so no record can stand in place of another. */
-type RecordName =
+export type RecordName =
   | 'freeze'
   | 'freeze-look'
   | 'key-end'

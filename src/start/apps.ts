@@ -125,7 +125,7 @@ export function buildApps(config: Config, { log, printAudit = createAuditLog(), 
   const keyring = keyringFor('audit')
   const newestHead = createNewestHead()
 
-  const freezeMemory: FreezeMemory = {}
+  const freezeMemory: FreezeMemory = { seen: 0 }
 
   function over(redis: Redis) {
     const audit = createAudit({

@@ -21,7 +21,7 @@ function startFreezes() {
   const clock = { ahead: 0 }
 
   /** A process with a memory of its own. Two connections of one process share it. */
-  function startProcess(keyring = recordKeyring, memory: FreezeMemory = {}) {
+  function startProcess(keyring = recordKeyring, memory: FreezeMemory = { seen: 0 }) {
     const told: string[] = []
     const audit = createAudit({ redis, keys, print: () => {}, onError: () => {}, ...auditSigning() })
     const store = createStore({ redis, keys, audit, signatures })
@@ -486,7 +486,7 @@ describe('a process', () => {
   test('looks at the audit once, for both of its connections, and never again', async () => {
     const { startProcess, redis, keys } = startFreezes()
     await startProcess().set()
-    const memory: FreezeMemory = {}
+    const memory: FreezeMemory = { seen: 0 }
     const looks = { count: 0 }
     const xrevrange = redis.xrevrange.bind(redis) as (...args: unknown[]) => Promise<never>
     redis.xrevrange = ((...args: unknown[]) => {
