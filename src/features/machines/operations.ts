@@ -5,7 +5,7 @@ import { inLane } from '../../domain/lane.ts'
 import { requestStates, unknownState } from '../../domain/request.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { type Mrkdwn, mrkdwn, nameInWords, toPlainText, unlinked } from '../../slack/text.ts'
+import { mrkdwn } from '../../slack/text.ts'
 
 /** Which machine calls, in its channel. */
 export interface Caller {
@@ -53,13 +53,6 @@ export const ShownRequest = z.object({
   links: z.object({ self: z.string(), message: z.string().optional().describe('The request message in Slack') }),
 })
 export type ShownRequest = z.infer<typeof ShownRequest>
-
-/** Without emoji names and markup. People, user groups and channels have their names as far as these are known without a call. */
-export function plainWords({ config, directory }: App, words: Mrkdwn): string {
-  return toPlainText(unlinked(nameInWords(config, words)), directory.knownName)
-    .replace(/(?<=^|\s):[a-z_]+:\s*/g, '')
-    .trim()
-}
 
 /** People wait for what a request leads to, so its reads count as those of its requester. Nobody waits for the lists of a machine. */
 export function inLaneOf<Result>({ method }: Operation, { origin: { userId } }: Caller, work: () => Result): Result {

@@ -3,9 +3,11 @@ import { reportInWords } from '../../bolt/errors.ts'
 import { denialCodes } from '../../domain/approval.ts'
 import type { RefusalCode } from '../../domain/codes.ts'
 import { AccountLimitError, ApiContractError, ApiError, isUnanswered, StoreUnavailableError, UserError } from '../../domain/errors.ts'
+import { plainWords } from '../../kit/plain-words.ts'
 import { NotSeen } from '../../kit/seen.ts'
 import { causeOf, Refusal } from '../../slack/errors.ts'
-import { type Caller, plainWords } from './operations.ts'
+import { nameInWords } from '../../slack/text.ts'
+import type { Caller } from './operations.ts'
 
 export interface Problem {
   status: number
@@ -20,7 +22,8 @@ export interface Problem {
 /** Puts an error into words, and reports it. `called`: by whom and what, if the call came so far. */
 export async function problemOf(app: App, thrown: unknown, called?: Caller & { tool: string }): Promise<Problem> {
   const known = thrown instanceof NotSeen ? thrown.cause : thrown
-  const detail = plainWords(app, await reportInWords(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin }))
+  const words = await reportInWords(app, known, { at: `machine ${called?.tool ?? 'call'}`, origin: called?.origin })
+  const detail = plainWords(app, nameInWords(app.config, words))
   return { ...kindOfProblem(causeOf(known)), detail }
 }
 

@@ -7,14 +7,15 @@ import type { Change } from '../../domain/change.ts'
 import { noteRequest } from '../../domain/lane.ts'
 import { longestReason } from '../../domain/policy.ts'
 import { isOpen, type Request, unknownState } from '../../domain/request.ts'
+import { plainWords } from '../../kit/plain-words.ts'
 import { withdraw } from '../../life/decide.ts'
 import { outcomeOf } from '../../messages/request-outcome.ts'
 import { statusLine } from '../../messages/request-status.ts'
 import { viewOf } from '../../outbox/render.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { Refusal } from '../../slack/errors.ts'
-import { code, isPlainAddress, mrkdwn } from '../../slack/text.ts'
-import { dataNote, type Operation, plainWords, ShownRequest } from './operations.ts'
+import { code, isPlainAddress, mrkdwn, nameInWords } from '../../slack/text.ts'
+import { dataNote, type Operation, ShownRequest } from './operations.ts'
 import { findOwn, propose } from './proposals.ts'
 
 export function requestOperations(app: App): Operation[] {
@@ -146,6 +147,7 @@ export function shown(app: App, request: Request): ShownRequest {
   const { id, kind, state, reason, decision, expiresAt, start } = request
   const view = viewOf(app, request)
   const { name, consequence } = outcomeOf(view)
+  const words = isOpen(state) || state === unknownState ? statusLine(view) : mrkdwn`${name}. ${consequence}`
   const opened = app.catalog.openIfFit(request)
   return {
     id,
@@ -153,7 +155,7 @@ export function shown(app: App, request: Request): ShownRequest {
     subject: opened ? opened.change.subject(opened.facts) : request.resource,
     state,
     ended: !isOpen(state) && state !== unknownState,
-    message: plainWords(app, isOpen(state) || state === unknownState ? statusLine(view) : mrkdwn`${name}. ${consequence}`),
+    message: plainWords(app, nameInWords(app.config, words)),
     reason,
     rejected_because: state === 'rejected' ? decision?.reason : undefined,
     approve_by: state === 'waiting' ? new Date(expiresAt).toISOString() : undefined,
