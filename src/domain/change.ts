@@ -215,6 +215,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   takesTime?: true
   /** The change starts right after its approval, and nothing else can be asked for. */
   takesNoStart?: true
+  /** No form requests it, so its request message offers no *Request again*. */
+  hasNoForm?: true
   /** It only takes rights away, so no window and no freeze holds it. */
   isUnheld?: true | undefined
   input: z.ZodType<Input>

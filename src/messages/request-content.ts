@@ -25,6 +25,8 @@ export interface CardView {
   checks: Mrkdwn[]
   notes: Mrkdwn[]
   ending: Words
+  /** The same can't be requested again with a form. */
+  hasNoForm?: true | undefined
   done: Phrase
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark?: string | undefined

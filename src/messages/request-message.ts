@@ -95,7 +95,7 @@ export function cardRest(view: CardView): KnownBlock[] {
 }
 
 export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
-  const { request, description, items, isKnown, ending, reverseLabel, handover } = view
+  const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
   const title = phraseWords(description.title)
@@ -154,7 +154,7 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
     case 'unknown':
       return [details]
   }
-  return [...(ending.next === undefined ? [make('again', 'Request again')] : []), details]
+  return [...(ending.next === undefined && !hasNoForm ? [make('again', 'Request again')] : []), details]
 }
 
 function confirmation(title: string, text: Mrkdwn, confirm: string, deny = 'Cancel') {

@@ -83,6 +83,7 @@ export function viewOf(app: App, request: Request): CardView {
       { profileOf },
     ),
     ending: wordsOfFindings(change, request.causes),
+    hasNoForm: change?.hasNoForm,
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest, request.endsAt), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
     handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
