@@ -241,11 +241,11 @@ export function judgePort(of: 'alerts' | 'machines', { isOn, listed }: Port): Fo
 /** What rules ask for besides a click, and whether enough people can give it. */
 export async function readConfirmations(app: App) {
   const rules = await whoConfirms(app)
-  const problems = rules.length === 0 ? [] : await Promise.all(Object.values(app.confirmations).map((each) => each.problems()))
-  return { rules, problems: problems.flat() }
+  const checks = rules.length === 0 ? [] : await Promise.all(Object.values(app.confirmations).map((each) => each.checks()))
+  return { rules, checks: checks.flat() }
 }
 
-export function judgeConfirmations({ rules, problems }: Awaited<ReturnType<typeof readConfirmations>>): Found[] {
+export function judgeConfirmations({ rules, checks }: Awaited<ReturnType<typeof readConfirmations>>): Found[] {
   const ofRules = rules.map(({ rule, needed, able, unable }) => {
     const without = unable.length === 0 ? mrkdwn`` : mrkdwn` Without one: ${someTexts(unable.map((id) => mention(id)))}.`
     const words = mrkdwn`Approvers under the ${ruleWords(rule.name)} who have one: ${able.length}.${without}`
@@ -253,5 +253,5 @@ export function judgeConfirmations({ rules, problems }: Awaited<ReturnType<typeo
     // A requester can't approve their own request.
     return wrong(mrkdwn`${words} It needs ${needed} besides the requester.`, mrkdwn`Let more of them add one, as docs/passkeys.md says.`)
   })
-  return [...problems.map(({ words, fix }) => wrong(words, fix)), ...ofRules]
+  return [...checks.map(({ words, fix }) => (fix ? wrong(words, fix) : ok(words))), ...ofRules]
 }

@@ -27,8 +27,8 @@ export interface Confirmation {
   verify: (request: Request, act: ConfirmedAct, proof: Confirmed['proof']) => Promise<'confirmed' | 'unknown-key' | 'not-confirmed'>
   /** Those of these people who can confirm something now. */
   able: (userIds: string[]) => Promise<Set<string>>
-  /** What keeps everybody from confirming, for the doctor, and what to do. */
-  problems: () => Promise<{ words: Mrkdwn; fix: Mrkdwn }[]>
+  /** What the doctor says of it. `fix`: what to do about a problem. */
+  checks: () => Promise<{ words: Mrkdwn; fix?: Mrkdwn }[]>
 }
 
 export interface Confirming extends Judging {

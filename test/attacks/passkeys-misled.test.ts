@@ -6,31 +6,25 @@ import { freeze } from '../journeys/freeze-world.ts'
 import {
   approveWithPasskey,
   givePasskey,
-  linkIn,
   listPasskeys,
   makePasskey,
   onlyMove,
   openPage,
   party,
   pressForLink,
+  restartWith,
   runTrust,
   sendAnswer,
+  startLinked,
   startPasskeyWorld,
+  submitForLink,
   usual,
 } from '../journeys/passkeys-world.ts'
-import { type PolicyWorld, writesOf } from '../journeys/policy-world.ts'
+import { writesOf } from '../journeys/policy-world.ts'
 import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 
 const addCard = /Add passkey[\s\S]*needs approval from/
 const wordsOf = (html: string) => html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, ' ')
-
-/** Confirms a form that *Approve* opened, and resolves with the link that answers it. */
-async function submitForLink(world: PolicyWorld, by: 'ben' | 'chiara', submit: () => Promise<unknown>): Promise<string> {
-  const before = world.slack.ephemerals(people[by]).length
-  await submit()
-  const hasLink = ({ blocks }: { blocks?: unknown }) => JSON.stringify(blocks).includes('"url":')
-  return linkIn(await world.slack.until(() => world.slack.ephemerals(people[by]).slice(before).find(hasLink), { what: 'the link' }))
-}
 
 test('the page of who adds a passkey, its request and the list show the same key, which another passkey of the same id has not', async () => {
   const world = await startPasskeyWorld()
@@ -94,7 +88,7 @@ test('an emergency approval passes no freeze that its page did not name', async 
   await world.ben.click(card, 'Approve')
   const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
   await world.ben.fill(form, { Approval: "Emergency approval: it doesn't wait", Reason: 'The site is down for everybody' })
-  const url = await submitForLink(world, 'ben', () => world.ben.submit())
+  const url = await submitForLink(world, world.ben, people.ben)
   const { challenge, html } = await openPage(world, url)
   expect(wordsOf(html)).toContain('Overrides the window “never”')
   await freeze(world)
@@ -109,11 +103,7 @@ test('an emergency approval passes no freeze that its page did not name', async 
 })
 
 test('the page shows no approval, reason, decision or warning that Lockkeeper did not sign', async () => {
-  const world = await startPasskeyWorld(usual.replace('approvals: 1', 'approvals: 2'))
-  const ben = await givePasskey(world, world.ben, people.ben)
-  await givePasskey(world, world.chiara, people.chiara)
-  const { card } = await requestMove(world)
-  const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+  const { world, ben, url } = await startLinked(usual.replace('approvals: 1', 'approvals: 2'))
   const { id } = await onlyMove(world)
   const forged = { by: people.chiara, via: 'x', at: Date.now(), emergency: true, reason: 'ordered by the CTO', signature: 'x' }
   const proof = { link: new URL(url).pathname.split('/')[2]?.split('.')[0] }
@@ -147,11 +137,10 @@ test('a passkey of another host counts as none: after PUBLIC_URL got another one
   const world = await startPasskeyWorld()
   await givePasskey(world, world.ben, people.ben)
   await givePasskey(world, world.chiara, people.chiara)
-  await world.bots[0]?.stop()
   const origin = 'https://new.example.com'
-  const bot = await world.startBot({ PUBLIC_URL: origin })
-  world.bots.splice(0, 1, bot)
-  world.slack.connectBot(bot.slackUrl)
+  await restartWith(world, { env: { PUBLIC_URL: origin } })
+  await world.ada.command('/infra doctor', { channel: ops })
+  await untilShown(world.slack, people.ada, /2 of 2 can't confirm anything at `new\.example\.com`: .* such as `lockkeeper\.example\.com`/)
   const list = await listPasskeys(world, world.ben, people.ben)
   expect(JSON.stringify(list.blocks)).toContain("It was made at `lockkeeper.example.com` and can't confirm anything here.")
   const url = await pressForLink(world, world.ben, people.ben, list, 'Add a passkey')

@@ -40,7 +40,7 @@ const well: SetupFacts = {
   command: { used: '/infra', configured: '/infra' },
   ...slack(granted),
   home: 'shown',
-  confirmations: { rules: [], problems: [] },
+  confirmations: { rules: [], checks: [] },
   lastReceivedMs: { click: 180_000, options: 3_600_000 },
   channels: [
     { id: 'C0OPS00001', membership: { is: 'member' } },

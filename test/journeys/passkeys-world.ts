@@ -1,10 +1,11 @@
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import { trust } from '../../src/features/passkeys/trust.ts'
 import { type Authenticator, createAuthenticator } from '../given/authenticator.ts'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
+import { policyInFile } from './policy-in-file.ts'
 import { type PolicyWorld, startWorldUnder } from './policy-world.ts'
-import { ops, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
+import { ops, people, requestMove, untilCard, untilReport, type World, type WorldOptions } from './world.ts'
 
 export const stateKey = 'the-key-of-these-tests-has-32-characters'
 export const origin = 'https://lockkeeper.example.com'
@@ -84,9 +85,20 @@ export async function pressForLink(
 ): Promise<string> {
   const before = world.slack.ephemerals(id).length
   await by.click(message, button)
+  return untilLink(world, id, before)
+}
+
+/** Sends the form that *Approve* opened, and resolves with the link that answers it. */
+export async function submitForLink(world: Pick<World, 'slack'>, by: Person, id: string): Promise<string> {
+  const before = world.slack.ephemerals(id).length
+  expect((await by.submit()).errors).toBeUndefined()
+  return untilLink(world, id, before)
+}
+
+/** The link in the first ephemeral message with one after the first `before`. */
+async function untilLink({ slack }: Pick<World, 'slack'>, id: string, before: number): Promise<string> {
   const hasLink = ({ blocks }: Message) => JSON.stringify(blocks).includes('"url":')
-  const answer = await world.slack.until(() => world.slack.ephemerals(id).slice(before).find(hasLink), { what: 'an answer with a link' })
-  return linkIn(answer)
+  return linkIn(await slack.until(() => slack.ephemerals(id).slice(before).find(hasLink), { what: 'an answer with a link' }))
 }
 
 /** Types the command, and resolves with its answer. */
@@ -165,4 +177,30 @@ export async function approveWithPasskey(world: PasskeyPlace, by: Person, id: st
   const url = await pressForLink(world, by, id, card, 'Approve')
   const { challenge } = await openPage(world, url)
   return { url, challenge, answer: await sendAnswer(world, url, authenticator.get(challenge)) }
+}
+
+/** A request that waits, and Ben's link to confirm it. Chiara has a passkey, too. */
+export async function startLinked(policy = usual) {
+  const world = await startPasskeyWorld(policy)
+  const ben = await givePasskey(world, world.ben, people.ben)
+  const chiara = await givePasskey(world, world.chiara, people.chiara)
+  const { card } = await requestMove(world)
+  const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+  const { challenge } = await openPage(world, url)
+  return { world, ben, chiara, card, url, challenge }
+}
+
+interface RestartOptions {
+  policy?: string
+  env?: Record<string, string>
+  meanwhile?: () => Promise<unknown>
+}
+
+/** Stops the bot, and starts it with other settings. */
+export async function restartWith(world: PolicyWorld, { policy, env, meanwhile }: RestartOptions = {}): Promise<void> {
+  await world.bots[0]?.stop()
+  await meanwhile?.()
+  const bot = await world.startBot({ ...env, ...(policy !== undefined && { POLICY_FILE: policyInFile(policy) }) })
+  world.bots.splice(0, 1, bot)
+  world.slack.connectBot(bot.slackUrl)
 }

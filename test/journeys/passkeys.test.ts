@@ -4,7 +4,6 @@ import {
   approveWithPasskey,
   atPort,
   givePasskey,
-  linkIn,
   listPasskeys,
   makePasskey,
   onlyMove,
@@ -13,6 +12,7 @@ import {
   runTrust,
   sendAnswer,
   startPasskeyWorld,
+  submitForLink,
   usual,
 } from './passkeys-world.ts'
 import { restart, writesOf } from './policy-world.ts'
@@ -112,12 +112,8 @@ describe('a rule with confirm: passkey', () => {
     await world.ben.click(card, 'Approve')
     const form = await world.slack.until(() => world.ben.topView())
     await world.ben.fill(form, { Reason: 'The site is down' })
-    const before = world.slack.ephemerals(people.ben).length
-    expect((await world.ben.submit()).errors).toBeUndefined()
-    const shown = await world.slack.until(() => world.slack.ephemerals(people.ben).slice(before).at(-1))
+    const url = await submitForLink(world, world.ben, people.ben)
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting' })
-
-    const url = linkIn(shown)
     const { challenge, html } = await openPage(world, url)
     expect(html).toContain('Your reason, which is posted in the channel: The site is down')
     expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Approved' })
@@ -176,6 +172,18 @@ describe('passkeys of a person', () => {
     const { card: move } = await requestMove(world)
     expect((await approveWithPasskey(world, world.chiara, people.chiara, move, authenticator)).answer.title).toBe('Approved')
     await untilReport(world.slack, move.ts, /Done/)
+  })
+
+  test('that were rejected are added with a new link, and not with a button of the request', async () => {
+    const world = await startPasskeyWorld()
+    await givePasskey(world, world.ben, people.ben)
+    await makePasskey(world, world.chiara, people.chiara)
+    await world.ben.click(await untilCard(world.slack, /Add passkey/), 'Reject')
+    await world.ben.fill(await world.slack.until(() => world.ben.topView()), { Reason: 'Nobody told me' })
+    await world.ben.submit()
+    const rejected = await untilCard(world.slack, /\*Rejected\*/)
+    expect(JSON.stringify(rejected.blocks)).toContain('Details')
+    expect(JSON.stringify(rejected.blocks)).not.toContain('Request again')
   })
 
   test('are removed by themselves, which is told to them and to the operators, and are at most five', async () => {

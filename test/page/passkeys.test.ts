@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { linkIn, onlyMove, pressForLink, usual } from '../journeys/passkeys-world.ts'
 import { writesOf } from '../journeys/policy-world.ts'
-import { people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 import { type Browser, openBrowser, phone } from './open-browser.ts'
 import { addPasskey, focused, startAtLocalhost, startDevice, status } from './passkeys-devices.ts'
 
@@ -76,6 +76,12 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
   await expect.poll(() => status(page)).toMatch(/^Approved/)
   expect([await page.title(), await focused(page)]).toEqual(['Approved · Lockkeeper', 'status'])
   await untilReport(world.slack, card.ts, /Done/)
+})
+
+test('the doctor says at which host passkeys work', async () => {
+  const world = await startAtLocalhost()
+  await world.ada.command('/infra doctor', { channel: ops })
+  await untilShown(world.slack, people.ada, /They work at `localhost`\./)
 })
 
 test('no other page can show it in a frame', async () => {

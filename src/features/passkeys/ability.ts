@@ -8,20 +8,20 @@ import type { HomeSection } from '../../messages/home-view.ts'
 import { ruleWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
+import type { Distrust } from '../../record/revised.ts'
 import { type Confirmation, type ConfirmedAct, whoConfirms } from '../../rights/confirmation.ts'
-import { actions, button, message, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
+import { actions, button, message, notice, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Click } from '../../slack/interactions.ts'
 import { code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 import { challengeOf, Proof, partyOf, usableOf, verifyAssertion } from './ceremony.ts'
-import { addPasskeyChange, changeKinds, removePasskeyChange, shortOf } from './changes.ts'
+import { addPasskeyChange, changeKinds, removePasskeyChange } from './changes.ts'
 import { createLink, keyOf, linkMs, pagePath } from './links.ts'
 import { passkeyPage } from './page.ts'
 import {
   changePasskeys,
-  type Distrust,
   distrustWords,
   type Found,
   mostPasskeys,
@@ -29,7 +29,6 @@ import {
   type Passkey,
   passkeysOf,
   readPasskeys,
-  requireRoom,
   withoutOne,
 } from './record.ts'
 
@@ -58,7 +57,7 @@ async function showMissing(app: App, { userId, command }: Origin): Promise<HomeS
   return { title: 'Your passkey', entries: [wholeSection(words)], rest: `${command} passkeys` }
 }
 
-const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open', removeOther: 'passkey-remove-other' } as const
+const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open' } as const
 
 function create(app: App): Feature {
   if (!isInUse(app)) return { commands: [] }
@@ -80,8 +79,7 @@ function create(app: App): Feature {
     ],
     clicks: {
       [buttons.add]: (click) => pressAdd(app, click),
-      [buttons.remove]: (click) => pressRemove(app, click),
-      [buttons.removeOther]: (click) => requestRemoval(app, removal as Change, click),
+      [buttons.remove]: (click) => pressRemove(app, removal as Change, click),
       // Slack also sends a click on a button that opens an address.
       [buttons.open]: async ({ answer }) => answer.elsewhere(),
     },
@@ -92,7 +90,7 @@ function confirmation(app: App): Confirmation {
   return {
     ask: (request, act, origin) => askFor(app, request.id, act, origin),
     async verify(request, act, proof) {
-      const found = await believed(app)
+      const found = await readOrAlert(app)
       if (found.distrust === 'unknown-key') return 'unknown-key'
       const read = Proof.safeParse(proof)
       const passkey = read.data && passkeysOf(found, act.by).find(({ id }) => id === read.data.credential)
@@ -101,52 +99,62 @@ function confirmation(app: App): Confirmation {
       return (await verifyAssertion(app, passkey, challenge, read.data)) === undefined ? 'not-confirmed' : 'confirmed'
     },
     async able(userIds) {
-      const found = await believed(app)
+      const found = await readOrAlert(app)
       return new Set(userIds.filter((userId) => usableOf(app, found, userId).length > 0))
     },
-    problems: async () => (await Promise.all([problemOfRecord(app), problemOfPage(app)])).flat(),
+    checks: async () => (await Promise.all([checkPage(app), checkRecord(app)])).flat(),
   }
 }
 
-type Problems = ReturnType<Confirmation['problems']>
+type Checks = ReturnType<Confirmation['checks']>
 
 /** Whether people's browsers can reach the page, as far as this host can tell. */
-async function problemOfPage({ config: { publicUrl } }: App): Problems {
-  const address = new URL(pagePath, publicUrl)
+async function checkPage(app: App): Checks {
+  const address = new URL(pagePath, app.config.publicUrl)
   const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(1_000) })
     .then((response) => response.text())
     .catch(() => undefined)
-  if (answer?.includes('Lockkeeper')) return []
+  if (answer?.includes('Lockkeeper')) return [{ words: mrkdwn`They work at ${code(partyOf(app).rpId)}.` }]
   const words = mrkdwn`${code(address.href)} ${answer === undefined ? "doesn't answer" : "isn't Lockkeeper's page"}, so nobody can confirm anything.`
   return [{ words, fix: mrkdwn`Check ${code('PUBLIC_URL')}, and the proxy before it.` }]
 }
 
-async function problemOfRecord(app: App): Problems {
-  const { distrust } = await believed(app)
-  if (!distrust) return []
-  const fix =
-    distrust === 'unknown-key'
-      ? mrkdwn`Add that key to ${code('STATE_KEY')}, after the first. If it is gone: ${code(`redis-cli del '${app.keys.passkeys}'`)}.`
-      : mrkdwn`Find who wrote to Redis, and change its password. Then each approver adds a passkey again, and an operator trusts the first one with ${code('npm run passkeys -- trust <code>')}.`
-  return [{ words: notBelieved(distrust), fix }]
+async function checkRecord(app: App): Checks {
+  const { distrust, passkeys } = await readOrAlert(app)
+  if (distrust === 'unknown-key') {
+    const start = code(`redis-cli del '${app.keys.passkeys}'`)
+    return [{ words: untrusted(distrust), fix: mrkdwn`Add that key to ${code('STATE_KEY')}, after the first. If it is gone: ${start}.` }]
+  }
+  if (distrust) {
+    const fix = mrkdwn`Find who wrote to Redis, and change its password. Then each approver adds a passkey again, and an operator trusts the first one with ${code('npm run passkeys -- trust <code>')}.`
+    return [{ words: untrusted(distrust), fix }]
+  }
+  const { rpId } = partyOf(app)
+  const others = passkeys.filter((each) => each.rpId !== rpId)
+  const [first] = others
+  if (!first) return []
+  const words = mrkdwn`${others.length} of ${passkeys.length} can't confirm anything at ${code(rpId)}: they were made at another host, such as ${code(first.rpId)}.`
+  return [
+    { words, fix: mrkdwn`Their owners remove them: ${code(`${app.config.slack.command} passkeys`)}. Or set ${code('PUBLIC_URL')} back.` },
+  ]
 }
 
-const notBelieved = (distrust: Distrust) =>
+const untrusted = (distrust: Distrust) =>
   mrkdwn`Nobody can approve with a passkey: the record of passkeys in Redis is ${distrustWords[distrust]}.`
 
-/** Tells the operators if the record of passkeys is not believed. */
-async function believed(app: App): Promise<Found> {
+/** Notifies the operators if the record of passkeys can't be trusted. */
+async function readOrAlert(app: App): Promise<Found> {
   const found = await readPasskeys(app)
   const { distrust } = found
   if (distrust && distrust !== 'unknown-key')
-    await notifyOperators(app, 'passkeys-not-trusted', mrkdwn`:rotating_light: ${notBelieved(distrust)}`, { about: distrust })
+    await notifyOperators(app, 'passkeys-not-trusted', mrkdwn`:rotating_light: ${untrusted(distrust)}`, { about: distrust })
   return found
 }
 
 /** The answer to a click on a button of a request whose rule asks for a passkey. */
 async function askFor(app: App, requestId: string, { to, reason }: ConfirmedAct, origin: Origin): Promise<Message> {
   const command = `${origin.command} passkeys`
-  const found = await believed(app)
+  const found = await readOrAlert(app)
   if (found.distrust)
     throw new Refusal('no-passkey', mrkdwn`Not approved: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
   if (usableOf(app, found, origin.userId).length === 0)
@@ -166,12 +174,12 @@ function linkMessage(words: Mrkdwn, label: string, url: string): Message {
 async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {
   const [, userId = origin.userId] = /^<@(\w+)/.exec(args[0] ?? '') ?? []
   const isOwn = userId === origin.userId
-  const passkeys = passkeysOf(await believed(app), userId)
+  const passkeys = passkeysOf(await readOrAlert(app), userId)
   const none = isOwn
     ? mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
     : mrkdwn`${mention(userId)} has no passkey.`
   const title = isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`
-  const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), isOwn ? removeButton(each) : requestButton(each)))
+  const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), removeButton(each, isOwn)))
   const mayAdd = isOwn && passkeys.length < mostPasskeys
   const add = mayAdd ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
   await answer.ephemeral(message([...wholeSection(passkeys.length === 0 ? none : title), ...rows, ...add]))
@@ -182,38 +190,34 @@ function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdw
   return mrkdwn`*${name}*, key ${keyOf(passkey)}, added ${dateTime(addedAt)}${elsewhere}`
 }
 
-function removeButton(passkey: Passkey) {
+/** Another's is removed by a request, which asks once more. */
+function removeButton(passkey: Passkey, isOwn: boolean) {
   const text = mrkdwn`${passkey.name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`
-  const confirm = { title: 'Remove this passkey?', text, confirm: 'Remove', deny: 'Cancel' }
-  return button({ text: 'Remove', actionId: buttons.remove, value: shortOf(passkey), style: 'danger', confirm })
-}
-
-function requestButton(passkey: Passkey) {
-  return button({ text: 'Request removal', actionId: buttons.removeOther, value: shortOf(passkey), style: 'danger' })
-}
-
-async function requestRemoval(app: App, change: Change, { origin, answer, value, deliveryKey }: Click): Promise<void> {
-  const passkey = (await readPasskeys(app)).passkeys.find((each) => shortOf(each) === value)
-  if (!passkey) throw new Refusal('out-of-date', mrkdwn`That passkey is gone.`)
-  const input = { passkey, requestedBy: origin.userId }
-  const requested = await app.submit({ change, input, origin, reason: undefined, deliveryKey })
-  await answer.ephemeral(message(wholeSection(submittedWords(requested))))
+  const confirm = isOwn ? { title: 'Remove this passkey?', text, confirm: 'Remove', deny: 'Cancel' } : undefined
+  return button({ text: isOwn ? 'Remove' : 'Request removal', actionId: buttons.remove, value: keyOf(passkey), style: 'danger', confirm })
 }
 
 async function pressAdd(app: App, { origin, answer }: Click): Promise<void> {
-  requireRoom(await believed(app), origin.userId)
+  if (passkeysOf(await readOrAlert(app), origin.userId).length >= mostPasskeys)
+    throw new Refusal('too-many-passkeys', mrkdwn`You have ${mostPasskeys} passkeys, which is the limit. Remove one first.`)
   const url = await createLink(app, { to: 'add', origin })
   await answer.ephemeral(linkMessage(mrkdwn`Add a passkey of this device within ${formatDuration(linkMs)}.`, 'Add a passkey', url))
 }
 
-async function pressRemove(app: App, { origin, answer, value }: Click): Promise<void> {
-  const { userId } = origin
-  const passkey = passkeysOf(await readPasskeys(app), userId).find((each) => shortOf(each) === value)
-  const name = passkey?.name ?? ''
+async function pressRemove(app: App, change: Change, { origin, answer, value, deliveryKey }: Click): Promise<void> {
+  const { userId, command } = origin
+  const gone = new Refusal('out-of-date', mrkdwn`That passkey is gone. ${code(`${command} passkeys`)} shows yours.`)
+  const passkey = (await readPasskeys(app)).passkeys.find((each) => keyOf(each) === value)
+  if (!passkey) throw gone
+  if (passkey.by !== userId) {
+    const input = { passkey, requestedBy: userId }
+    const requested = await app.submit({ change, input, origin, reason: undefined, deliveryKey })
+    return void (await answer.ephemeral(notice(submittedWords(requested))))
+  }
+  const { name } = passkey
   const own = mrkdwn`:key: Your passkey ${code(name)} was removed. If that wasn't you, somebody else may be using your Slack session: tell Lockkeeper's operators.`
   const owes = [oweWords(app, own, userId), oweWords(app, mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}.`)]
   const note = { act: 'passkey-remove', by: userId, text: name } as const
-  if (!passkey || !(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { owes })))
-    throw new Refusal('out-of-date', mrkdwn`That passkey is gone. ${code(`${origin.command} passkeys`)} shows yours.`)
-  await answer.ephemeral(message(wholeSection(mrkdwn`Removed ${escapeMrkdwn(name)}.`)))
+  if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { owes }))) throw gone
+  await answer.ephemeral(notice(mrkdwn`Removed ${escapeMrkdwn(name)}.`))
 }

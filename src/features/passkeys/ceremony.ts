@@ -80,7 +80,7 @@ export async function verifyAssertion(
 const transports = z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
 
 /** What the browser says of a new passkey. */
-const NewPasskey = z.object({
+export const NewPasskey = z.object({
   id: part,
   response: z.object({ clientDataJSON: part, attestationObject: z.string().max(8_000), transports: z.array(transports).max(20).catch([]) }),
 })
@@ -89,10 +89,9 @@ const NewPasskey = z.object({
 export const algorithms = [-8, -7, -257]
 
 /** Throws if anything is wrong. */
-export async function verifyNew(app: Pick<App, 'config'>, challenge: string, sent: unknown) {
+export async function verifyNew(app: Pick<App, 'config'>, challenge: string, { id, response }: z.infer<typeof NewPasskey>) {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
-  const { id, response } = NewPasskey.parse(sent)
   const { origin, rpId } = partyOf(app)
   // None was asked for, and a chain of certificates would make this process read addresses that a stranger chose.
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))

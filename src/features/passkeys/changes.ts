@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../../app.ts'
 import type { Change, Finding } from '../../domain/change.ts'
@@ -91,11 +90,12 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
   const whatOf = ({ passkey: { name, by } }: Wanted): Phrase => [' passkey ', ...phrase`${name}${owner(by)}`]
   return {
     kind: `passkey.${word}`,
+    hasNoForm: true,
     isUnheld,
     label: `${gerund} a passkey`,
     input: Wanted,
     facts: Wanted,
-    resource: ({ passkey }) => `passkey:${shortOf(passkey)}`,
+    resource: ({ passkey }) => `passkey:${keyOf(passkey)}`,
     subject: ({ passkey }) => passkey.name,
     preflight: async (wanted) => ({ facts: wanted, unchecked: [], warnings: await check(wanted.passkey), incomplete: false }),
     differences: () => [],
@@ -121,9 +121,4 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
     },
     doneSentence: (wanted) => [past, ...whatOf(wanted), '.'],
   }
-}
-
-/** A button carries an opaque id, and an id of a passkey can have 1,000 characters. */
-export function shortOf({ id }: Pick<Passkey, 'id'>): string {
-  return hash('sha256', id).slice(0, 16)
 }

@@ -4,22 +4,25 @@ import type { App } from '../../app.ts'
 import { Origin } from '../../domain/approval.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { guardStore } from '../../redis/connect.ts'
+import { readClock } from '../../redis/scripts.ts'
 import { open, readText, seal } from '../../redis/sealed.ts'
-import { Passkey, type PasskeysApp, timeOf } from './record.ts'
+import { Passkey, type PasskeysApp } from './record.ts'
 
-/** What a link is for: adding a passkey, or an act on a request. `origin` has the person. `until`: in ms since 1970 by Redis' clock. */
+/** `until`: in ms since 1970 by Redis' clock. */
+const kept = { id: z.string(), until: z.number() }
+
+/** What a link is for: adding a passkey, or an act on a request. `origin` has the person. */
 const Link = z.object({
-  id: z.string(),
+  ...kept,
   to: z.enum(['add', 'approve', 'emergency', 'break-glass', 'start-now']),
   origin: Origin,
   requestId: z.string().optional(),
   reason: z.string().optional(),
-  until: z.number(),
 })
 export type Link = z.infer<typeof Link>
 
-/** A passkey that nobody has trusted yet, under the code that its page shows. `channelId`: where that is told. */
-const Pending = z.object({ code: z.string(), passkey: Passkey, channelId: z.string(), until: z.number() })
+/** A new passkey that waits to be trusted. `id`: the code that its page shows. `channelId`: where that is told. */
+const Pending = z.object({ ...kept, passkey: Passkey, channelId: z.string() })
 export type Pending = z.infer<typeof Pending>
 
 export const linkMs = 5 * 60_000
@@ -30,16 +33,14 @@ export const pagePath = '/passkeys'
 /** Its address has the signed id alone. A stranger's guess is refused without a read of Redis. */
 export async function createLink(app: App, facts: Omit<Link, 'id' | 'until'>): Promise<string> {
   const id = randomBytes(16).toString('base64url')
-  await keep(app, 'passkey-link', app.keys.passkeyLink(id), { ...facts, id }, linkMs)
+  await keep(app, 'passkey-link', { ...facts, id }, linkMs)
   return new URL(`${pagePath}/${id}.${app.recordKeyring.sign({ link: id })}`, app.config.publicUrl).href
 }
 
 /** Undefined if its time is over, if it was used, or if Lockkeeper did not make it. Reading it uses nothing up: previews and reloads read it, too. */
 export async function readLink(app: App, path: string): Promise<Link | undefined> {
   const [, id = '', signature] = /^\/([\w-]{22})\.([0-9a-f]{8}\.[\w-]{43})$/.exec(path) ?? []
-  if (app.recordKeyring.verify({ link: id }, signature) !== 'genuine') return undefined
-  const link = await readKept(app, 'passkey-link', Link, app.keys.passkeyLink(id))
-  return link?.id === id ? link : undefined
+  return app.recordKeyring.verify({ link: id }, signature) === 'genuine' ? readKept(app, 'passkey-link', Link, id) : undefined
 }
 
 export async function useUp({ redis, keys }: PasskeysApp, { id }: Link): Promise<void> {
@@ -59,29 +60,29 @@ function inGroups(characters: (string | undefined)[]): string {
   return characters.join('').replace(/.{4}(?=.)/g, '$&-')
 }
 
-/** Keeps a passkey until somebody trusts it, and returns its code. */
+/** Keeps a passkey until it is trusted, and returns its code. */
 export async function keepPending(app: PasskeysApp, facts: Pick<Pending, 'passkey' | 'channelId'>): Promise<string> {
   const code = inGroups(Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)]))
-  await keep(app, 'passkey-pending', app.keys.passkeyPending(code), { ...facts, code }, pendingMs)
+  await keep(app, 'passkey-pending', { ...facts, id: code }, pendingMs)
   return code
 }
 
-/** Undefined for a wrong or an old code, and for a record that Lockkeeper did not write for this code. */
+/** Undefined for a wrong or an old code. */
 export async function readPending(app: PasskeysApp, code: string): Promise<Pending | undefined> {
-  const pending = await readKept(app, 'passkey-pending', Pending, app.keys.passkeyPending(code))
-  return pending?.code === code ? pending : undefined
+  return readKept(app, 'passkey-pending', Pending, code)
 }
 
-type Kept = 'passkey-link' | 'passkey-pending'
+const places = { 'passkey-link': 'passkeyLink', 'passkey-pending': 'passkeyPending' } as const
+type Kept = keyof typeof places
 
-async function keep(app: PasskeysApp, name: Kept, key: string, facts: object, ms: number): Promise<void> {
-  const sealed = seal(app.recordKeyring, name, { ...facts, until: (await timeOf(app)) + ms })
-  await guardStore(() => app.redis.set(key, sealed, 'PX', ms))
+async function keep(app: PasskeysApp, name: Kept, facts: { id: string }, ms: number): Promise<void> {
+  const sealed = seal(app.recordKeyring, name, { ...facts, until: (await readClock(app)) + ms })
+  await guardStore(() => app.redis.set(app.keys[places[name]](facts.id), sealed, 'PX', ms))
 }
 
-/** The signed end counts, however long Redis keeps it. */
-async function readKept<Facts extends { until: number }>(app: PasskeysApp, name: Kept, schema: z.ZodType<Facts>, key: string) {
-  const [text, now] = await Promise.all([readText(app.redis, key), timeOf(app)])
+/** Undefined for what Lockkeeper did not keep under this id. The signed end counts, however long Redis keeps it. */
+async function readKept<Facts extends { id: string; until: number }>(app: PasskeysApp, name: Kept, schema: z.ZodType<Facts>, id: string) {
+  const [text, now] = await Promise.all([readText(app.redis, app.keys[places[name]](id)), readClock(app)])
   const found = open(app.recordKeyring, name, schema, text)
-  return found.is === 'genuine' && now < found.facts.until ? found.facts : undefined
+  return found.is === 'genuine' && found.facts.id === id && now < found.facts.until ? found.facts : undefined
 }

@@ -57,18 +57,18 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
       write,
       `Nothing was trusted: another STATE_KEY signed the record of passkeys. If that key is gone: redis-cli del '${app.keys.passkeys}'\n`,
     )
-  const anew = distrust
+  const warning = distrust
     ? `The record of passkeys in Redis is ${distrustWords[distrust]}. Lockkeeper starts a new one: all other passkeys have to be trusted again.\n`
     : ''
-  write(`Slack user ${by}, key ${keyOf(passkey)}, made ${utcTime(addedAt)}, called: ${name}\n${anew}`)
+  write(`Slack user ${by}, key ${keyOf(passkey)}, made ${utcTime(addedAt)}, called: ${name}\n${warning}`)
   write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code and key.\n')
   if (!isSure && (await ask('Type yes to trust it: ')).trim() !== 'yes') return failed(write, 'Nothing was trusted.\n')
   const words = mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. It was trusted on the server.`
-  const owes = [oweWords(app, words, channelId), oweWords(app, words), ...(channelId === by ? [] : [oweWords(app, words, by)])]
+  const owes = [...new Set([channelId, undefined, by])].map((to) => oweWords(app, words, to))
   const note = { act: 'passkey-trust' as const, by, text: name }
-  if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { owes, anew: true })))
+  if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { owes, startsOver: true })))
     return failed(write, `Nothing was trusted: it is trusted already, or this person has ${mostPasskeys} passkeys.\n`)
-  await app.redis.del(app.keys.passkeyPending(pending.code))
+  await app.redis.del(app.keys.passkeyPending(pending.id))
   write('Trusted. Slack shows it soon.\n')
   return 0
 }
