@@ -18,7 +18,7 @@ export const Assertion = z.object({
 })
 export type Assertion = z.infer<typeof Assertion>
 
-/** What an approval keeps of it, and of what it is for. */
+/** What an approval keeps: the assertion, and the link that it was for. */
 export const Proof = z.object({ link: part, credential: part, clientDataJSON: part, authenticatorData: part, signature: part })
 export type Proof = z.infer<typeof Proof>
 
@@ -26,7 +26,7 @@ export function proofOf(link: string, { id, response }: Assertion): Proof {
   return { link, credential: id, ...response }
 }
 
-/** What is signed: this act on exactly this request, by this person, by this link. It follows from the record, so nobody chooses it. */
+/** What is signed: this act on exactly this request, by this person, by this link. All of it comes from records, so nobody can choose it. */
 export function challengeOf(request: Pick<Request, 'id' | 'hash'>, { to, by, reason, passed }: ConfirmedAct, link: string): string {
   return digest({ act: to, requestId: request.id, hash: request.hash, by, reason, passed, link })
 }
@@ -45,7 +45,7 @@ export function partyOf({ config }: Pick<App, 'config'>): { origin: string; rpId
   return { origin, rpId: hostname }
 }
 
-/** Those of a person with which something can be confirmed here: browsers offer none that was made at another host. */
+/** The passkeys of a person that work at this host. Browsers offer no others. */
 export function usableOf(app: Pick<App, 'config'>, found: Pick<Found, 'passkeys'>, userId: string): Passkey[] {
   return passkeysOf(found, userId).filter(({ rpId }) => rpId === partyOf(app).rpId)
 }
@@ -72,7 +72,7 @@ export async function verifyAssertion(
     credential: { id, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')), counter },
     requireUserVerification: true,
   })
-  // The library throws at whatever does not fit.
+  // The library throws an error if anything doesn't fit.
   const result = await verifying.catch(() => undefined)
   return result?.verified && !isInOtherPage(clientDataJSON) ? result.authenticationInfo.newCounter : undefined
 }
@@ -93,7 +93,7 @@ export async function verifyNew(app: Pick<App, 'config'>, challenge: string, { i
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers')
   const { origin, rpId } = partyOf(app)
-  // None was asked for, and a chain of certificates would make this process read addresses that a stranger chose.
+  // No attestation was asked for, and a chain of certificates would make this process request addresses that a stranger chose.
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject))
   if (!['none', 'packed'].includes(attestation.get('fmt')) || attestation.get('attStmt').get('x5c')) throw new Error('an attestation')
   const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -109,7 +109,7 @@ export async function verifyNew(app: Pick<App, 'config'>, challenge: string, { i
   return { id, publicKey: Buffer.from(publicKey).toString('base64url'), counter: counter ?? 0, transports: response.transports, rpId }
 }
 
-/** Our page is in no frame, so a ceremony in one was another page's. The library only compares the page around it, which some browsers do not name. */
+/** Our page is never in a frame, so a ceremony in one belongs to another page. The library only compares the outer page, which some browsers leave out. */
 function isInOtherPage(clientDataJSON: string): boolean {
   return JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).crossOrigin === true
 }

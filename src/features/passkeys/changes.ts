@@ -35,9 +35,8 @@ export function addPasskeyChange(app: App): Change<Wanted, Wanted> {
   return passkeyChange(app, {
     verb: ['add', 'Add', 'Added', 'adding'],
     async check({ by }) {
-      const found = await readPasskeys(app)
-      const count = passkeysOf(found, by).length
-      if (found.distrust || count >= mostPasskeys) known.refuse({ code: 'no-room' })
+      const count = passkeysOf(await readPasskeys(app), by).length
+      if (count >= mostPasskeys) known.refuse({ code: 'no-room' })
       return [count === 0 ? { code: 'ask-first' } : { code: 'has-passkey', count }]
     },
     next: withOne,
@@ -65,14 +64,14 @@ export function removePasskeyChange(app: App): Change<Wanted, Wanted> {
   })
 }
 
-/** What becomes impossible without a person's only passkey. */
+/** What approvers can't do anymore without a person's only passkey. */
 async function missedWithout(app: App, userId: string): Promise<Finding[]> {
   const rules = (await whoConfirms(app)).filter(({ able, needed }) => able.includes(userId) && able.length - 1 <= needed)
   const tooFew = rules.map(({ rule, needed, able }) => ({ code: 'too-few-left', rule: rule.name, left: able.length - 1, needed }))
   return [{ code: 'only-passkey' }, ...tooFew]
 }
 
-/** In what the two kinds of change differ. */
+/** How the two kinds of change differ. */
 interface Differing {
   verb: ['add', 'Add', 'Added', 'adding'] | ['remove', 'Remove', 'Removed', 'removing']
   isUnheld?: true | undefined

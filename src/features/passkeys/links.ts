@@ -30,14 +30,14 @@ export const pendingMs = 15 * 60_000
 
 export const pagePath = '/passkeys'
 
-/** Its address has the signed id alone. A stranger's guess is refused without a read of Redis. */
+/** The address has only the signed id. A stranger's guess is refused without a read of Redis. */
 export async function createLink(app: App, facts: Omit<Link, 'id' | 'until'>): Promise<string> {
   const id = randomBytes(16).toString('base64url')
   await keep(app, 'passkey-link', { ...facts, id }, linkMs)
   return new URL(`${pagePath}/${id}.${app.recordKeyring.sign({ link: id })}`, app.config.publicUrl).href
 }
 
-/** Undefined if its time is over, if it was used, or if Lockkeeper did not make it. Reading it uses nothing up: previews and reloads read it, too. */
+/** Undefined if its time is over, if it was used, or if Lockkeeper did not make it. Reading doesn't use it up: previews and reloads read it, too. */
 export async function readLink(app: App, path: string): Promise<Link | undefined> {
   const [, id = '', signature] = /^\/([\w-]{22})\.([0-9a-f]{8}\.[\w-]{43})$/.exec(path) ?? []
   return app.recordKeyring.verify({ link: id }, signature) === 'genuine' ? readKept(app, 'passkey-link', Link, id) : undefined

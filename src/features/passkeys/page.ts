@@ -16,6 +16,7 @@ import { passesWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
 import { changedRecord, counted, unknownRequest } from '../../messages/why-not.ts'
 import { viewOf } from '../../outbox/render.ts'
+import { readClock } from '../../redis/scripts.ts'
 import { noteRefused } from '../../rights/authorize.ts'
 import type { ConfirmedAct } from '../../rights/confirmation.ts'
 import { holdsIfApproved } from '../../rights/times.ts'
@@ -30,7 +31,7 @@ import { keepPending, keyOf, type Link, linkMs, pagePath, pendingMs, readLink, u
 import { changePasskeys, type Passkey, passkeysOf, readPasskeys } from './record.ts'
 
 const template = new URL('page.html', import.meta.url)
-/** Built for a page without a bundler. The package exports only its modules. */
+/** The build for pages without a bundler, which the package doesn't export. */
 const bundle = new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser'))
 
 /** What people see. */
@@ -217,19 +218,15 @@ const notConfirmed = new Refusal(
 async function addPasskey(app: App, link: Link, change: Change, { name, response }: z.infer<typeof NewAnswer>): Promise<Shown> {
   const { id, origin } = link
   const { userId, channelId } = origin
-  const { distrust, now } = await readPasskeys(app)
   const made = await verifyNew(app, challengeToAdd(userId, id), response).catch(() => undefined)
   if (!made) throw notConfirmed
   const called = cleanText(name, { oneLine: true }).slice(0, 40).toWellFormed() || 'Passkey'
-  const passkey = { ...made, by: userId, name: called, addedAt: now }
-  const input = { passkey, requestedBy: userId }
-  // If the record can't be trusted, nobody has a passkey to confirm it with.
-  const submitting = distrust
-    ? Promise.resolve(undefined)
-    : app.submit({ change, input, origin, reason: undefined, deliveryKey: `passkey-${id}` })
-  const requested = await submitting.catch((error: unknown) => {
-    if (!isRefused(error, 'too-few-approvers')) throw error
-  })
+  const passkey = { ...made, by: userId, name: called, addedAt: await readClock(app) }
+  const requested = await app
+    .submit({ change, input: { passkey, requestedBy: userId }, origin, reason: undefined, deliveryKey: `passkey-${id}` })
+    .catch((error: unknown) => {
+      if (!isRefused(error, 'too-few-approvers')) throw error
+    })
   await useUp(app, link)
   const key = keyOf(passkey)
   if (!requested) {

@@ -37,7 +37,7 @@ export async function trust(env: Environment, args: string[], terminal: Terminal
   }
 }
 
-/** It leaves its note in the intake: the process that chains a note also prints it, to the log of the bot. */
+/** Leaves its note in the intake, so that the bot adds it to the chain and prints it to its log. */
 function appOf(redis: Redis, prefix: string, secrets: readonly [Secret, ...Secret[]]): PasskeysApp {
   const [keys, keyring] = [createKeys(prefix), createKeyring(secrets, { purpose: 'audit', prefix })]
   const audit = createAudit({ redis, keys, print: () => {}, keyring, onError: () => {} })
@@ -80,7 +80,7 @@ function failed(write: Terminal['write'], text: string, exitCode = 1): number {
 
 if (process.argv[1] === import.meta.filename) {
   const lines = createInterface({ input: process.stdin, output: process.stdout })
-  // Somebody who can write to Redis chooses nothing of what is signed, but a person chose the name.
+  // Nobody can change a signed record in Redis, but a person chose the name.
   const write = (text: string) => void process.stdout.write(cleanText(text))
   process.exitCode = await trust(process.env, process.argv.slice(2), { write, ask: (question) => lines.question(question) })
   lines.close()
