@@ -67,7 +67,7 @@ export async function prepareCompose(engine: Engine, image: string, { socketMode
     await run('docker compose down --volumes')
     await copy.close()
     await rm(besides, { recursive: true, force: true })
-  })
+  }, 300_000)
   await takeSteps(copy, {
     secrets: {
       slack_bot_token: slack.botToken,
