@@ -34,7 +34,7 @@ beforeAll(async () => {
   }
   const labels = ['--build-arg', `VERSION=${await versionOf()}`, '--build-arg', 'REVISION=0123abc']
   await engine.docker('build', '--network', 'host', '--tag', image, ...labels, project)
-}, 900_000)
+}, 1_800_000)
 
 afterAll(async () => {
   await rm(project, { recursive: true, force: true })
@@ -176,4 +176,4 @@ test('the Compose commands of the docs work as they are written, and a move is m
   const ofEval = commands.find((command) => command.includes('/status')) ?? ''
   expect(printed.get(ofEval)).toContain('{"ok":true')
   for (const container of containers) expect(await inspect(container, '{{.State.ExitCode}}')).toBe('0')
-}, 900_000)
+}, 1_800_000)
