@@ -93,14 +93,15 @@ function datesOf(parts: Parts, typed: string, today: Temporal.PlainDate): Tempor
 }
 
 const elapsed =
-  /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])/gi
+  /(?:(\d{1,6}(?:\.\d+)?) ?|(half an? )|an? )(ms|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?![a-z])/gi
 const onlyElapsed = new RegExp(`^(?:${elapsed.source}(?:,? and |,? ?))+$`, 'i')
 
-/** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour` to milliseconds. */
+/** Reads `2h`, `90 minutes`, `1 h 30 min`, `half an hour`, `2 weeks` to milliseconds. */
 function readElapsed(text: string): number | undefined {
   if (!onlyElapsed.test(text)) return undefined
   const parts = [...text.matchAll(elapsed)].map(([, amount, half, unit = '']) => {
-    const unitMs = parseDuration(`1${/^ms$/i.test(unit) ? 'ms' : unit.charAt(0).toLowerCase()}`) ?? 0
+    const first = unit.charAt(0).toLowerCase()
+    const unitMs = parseDuration(/^ms$/i.test(unit) ? '1ms' : first === 'w' ? '7d' : `1${first}`) ?? 0
     return Number(amount ?? (half ? 0.5 : 1)) * unitMs
   })
   return Math.round(parts.reduce((sum, ms) => sum + ms, 0))

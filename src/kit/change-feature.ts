@@ -179,13 +179,13 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
     /** All names are there if the command itself was mistyped. If only a later one is unknown, the form has the others, and says so. */
     async function formOf(unprepared: string, { args, command }: GivenWords) {
       const metadata = prepared(unprepared)
-      const { names: typed } = readNames(args, typedFields.length)
+      const { names: typed, rest } = readNames(args, typedFields.length)
       const names = byNames?.inOrder?.(typed) ?? typed
       const [first] = names
       if (first === undefined) return formView(form, { metadata })
       async function filledIn() {
         const entered: Record<string, Entered> = {}
-        let problem: Mrkdwn | undefined
+        let problem = rest.length > 0 ? mrkdwn`You also typed ${code(rest.join(' '))}: choose it below.` : undefined
         for (const [index, name] of typedFields.slice(0, names.length).entries()) {
           const [given = '', { thing }] = [names[index], form.fields[name]]
           try {
@@ -193,7 +193,7 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
           } catch (error) {
             const words = toUserWords(error)
             if (words === undefined || index === 0) throw error
-            problem ??= words
+            problem = problem ? mrkdwn`${words} ${problem}` : words
           }
         }
         return formWithBoxes(app, form, { metadata, entered, problem })

@@ -71,7 +71,7 @@ export function freezeMessage(
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
-  const mark = when === 'canceled' ? 'Planned freeze, canceled:' : when === 'ended' ? 'Was frozen' : 'Frozen'
+  const mark = { canceled: 'Canceled: a freeze planned', ended: 'Was frozen', set: from > setAt ? 'Freeze planned' : 'Frozen' }[when]
   const after = when !== 'set' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([

@@ -78,7 +78,9 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
     ({ by: userId, at, emergency, passed }) =>
       mrkdwn`${mention(userId)}, ${dateTime(at)}${emergency ? mrkdwn` (:rotating_light: emergency${pastWords(passed)})` : ''}`,
   )
-  const counted = missing === undefined ? approvals.length : needed - missing
+  // Of those from before the rule asked for a confirmation, none counts.
+  const confirmed = approvals.filter((each) => rule?.confirmBy === undefined || each.confirmed !== undefined)
+  const counted = Math.min(confirmed.length, missing === undefined ? approvals.length : needed - missing)
   const others = approvals.length - counted
   const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
   const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''

@@ -32,7 +32,7 @@ describe('a start', () => {
       2026-12-11 12:00 | 2026-12-11 12:01 | 2026-11-01 06:00 | jan 2 06:00`,
     UTC: `22:00 UTC | 2026-12-01T06:00Z | tomorrow 6am utc`,
     'Elapsed time': `in 2h | in 90 minutes | in 90min | in 1 h 30 min | in 1 hour and 30 minutes | in an hour | in half an hour |
-      in 1.5 hours | in 90s | in 500ms | in 3 days | IN 14D | in 15d | in 0m`,
+      in 1.5 hours | in 90s | in 500ms | in 3 days | in 1 week | IN 14D | in 15d | in 0m`,
     'A day without a time': `tomorrow | tonight | monday | 2026-12-01 | this afternoon | tomorrow morning`,
     'What is not understood': ` | in 99999999999999d | soon | now | 25:00 | at 25:00 | 22:60 | 2200 | 22h | 2h | in 2 | in 2 parsecs |
       in 2h please | 22:00 please | please 22:00 | 22:00 22:00 | 22:00-23:00 | mon and fri 22:00 | tonight at 1:00 |

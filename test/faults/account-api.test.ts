@@ -61,9 +61,10 @@ test('a team without the feature flag elastic_ips gets that answer at the reques
   const body = { errors: [{ code: 'FEATURE_NOT_ENABLED', message: 'no' }] }
   const fault = world.accountApi.faults.add({ method: 'GET', path: /^\/elastic_ips/, kind: 'status', status: 403, body, times: 100 })
 
-  await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+  const typed = `/infra ip move ${elasticIp.id} ${target.id}`
+  await world.ada.command(typed, { channel: ops })
 
-  expect((await untilShown(world.slack, people.ada, /aren't enabled/)).text).toBe(`Not requested: ${notEnabled}`)
+  expect((await untilShown(world.slack, people.ada, /aren't enabled/)).text).toBe(`Not requested: ${notEnabled}\nYou typed: \`${typed}\``)
   expect(fault.fired).toBeGreaterThan(0)
   expect(alarmsOf(world)).toEqual([])
 })

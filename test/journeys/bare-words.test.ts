@@ -55,6 +55,11 @@ test('a change with a mistyped name opens its form with one press, with the righ
   await ada.command('/infra keys revoke grafana raed', { channel: ops })
   await ada.click(await untilShown(slack, people.ada, /Did you mean “grafana read”/), 'Open form')
   expect(JSON.stringify(await slack.until(() => ada.topView()))).toMatch(/"initial_option":.*grafana read/)
+  await ada.close(ada.topView())
+  // What the form has no words for is not dropped without a word.
+  await ada.command('/infra keys rotate terrafrm keeping the old one for 7 days', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /No API key terrafrm/), 'Open form')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toContain('You also typed `keeping the old one for 7 days`: choose it below.')
 })
 
 test('several names that were perhaps meant have a button each, and so have commands and what is looked up', async () => {

@@ -17,7 +17,7 @@ export async function start({ policy = rules, ...options }: WorldOptions & { pol
 
 export async function freeze({ ben, slack }: World, words = 'because the network is being rebuilt') {
   await ben.command(`/infra freeze ${words}`, { channel: ops })
-  return untilCard(slack, /\*Frozen\* by <@U0BEN00001>/)
+  return untilCard(slack, /\*(Frozen|Freeze planned)\* by <@U0BEN00001>/)
 }
 
 export const unfreeze = ({ ben }: World) => ben.command('/infra unfreeze', { channel: ops })
