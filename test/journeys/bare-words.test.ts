@@ -59,7 +59,9 @@ test('a change with a mistyped name opens its form with one press, with the righ
   // What the form has no words for is not dropped without a word.
   await ada.command('/infra keys rotate terrafrm keeping the old one for 7 days', { channel: ops })
   await ada.click(await untilShown(slack, people.ada, /No API key terrafrm/), 'Open form')
-  expect(JSON.stringify(await slack.until(() => ada.topView()))).toContain('You also typed `keeping the old one for 7 days`: choose it below.')
+  expect(JSON.stringify(await slack.until(() => ada.topView()))).toContain(
+    'You also typed `keeping the old one for 7 days`: choose it below.',
+  )
 })
 
 test('several names that were perhaps meant have a button each, and so have commands and what is looked up', async () => {
