@@ -20,7 +20,7 @@ import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
 import { causeOf, nothingRequested, notRequested, outdatedButton, Refusal, toUserWords, withButtons } from '../slack/errors.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
+import { code, joinMrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
 import { readNames } from '../slack/typed-words.ts'
 import type { Ability, Feature, OwnAbility } from './ability.ts'
 import {
