@@ -123,7 +123,7 @@ function withdrawing(holders: Request[], viewerId: string): Mrkdwn {
   if (unsent.every(({ origin }) => origin.userId === viewerId)) return mrkdwn`, or withdraw it`
   const requesters = new Map(unsent.map(({ origin }) => [origin.userId, origin]))
   const people = [...requesters.values()].filter((origin) => !isMachine(origin)).map(({ userId }) => mention(userId))
-  if (people.length === 0 && unsent.every(({ state }) => state === 'waiting')) return mrkdwn`, or have it rejected by an approver`
+  if (people.length === 0 && unsent.every(({ state }) => state === 'waiting')) return mrkdwn`, or have an approver decide it`
   const alsoApprovers = unsent.some(({ state, origin }) => state === 'approved' || isMachine(origin))
   return mrkdwn`, or have it withdrawn by ${alternatives([...people, ...(alsoApprovers ? [mrkdwn`an approver`] : [])])}`
 }

@@ -118,7 +118,7 @@ const ofMoves: Record<string, Story> = {
   'that waits for its turn': {
     options: moved,
     moments: aroundEach('wait-for-turn'),
-    arrange: ({ admin, evidence: { keys } }) => admin.set(keys.accountBudget('write').pause, '1', 'PX', 20_000),
+    arrange: ({ admin, evidence: { keys } }) => admin.set(keys.accountBudget('write').pause, '1', 'PX', 40_000),
     ends: 'done',
   },
   'that the account API refuses because of its limit': {

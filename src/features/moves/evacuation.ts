@@ -44,7 +44,7 @@ export const evacuationFindings = findings({
   'left-out': finding(
     { causes },
     ({ causes }) => {
-      const next = causes.some(({ code }) => code === 'locked') ? ' To move an address now, withdraw its request first.' : ''
+      const next = causes.some(({ code }) => code === 'locked') ? ' To move an address now, approve its request, or withdraw it.' : ''
       return phrase`${causes.length} left out: ${whys(causes)}${[next]}`
     },
     { isNote: ({ causes }) => causes.every(isHarmless) },
