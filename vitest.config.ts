@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { waits } from './test/waits.ts'
@@ -61,8 +62,8 @@ export default defineConfig(({ mode }) => ({
     // A machine that stalls for seconds fails a test once, a defect twice. The long suites have no second try: they look for what happens seldom.
     retry: mode in suites ? 0 : 1,
     reporters: ['default', './test/retried-tests.ts'],
-    // Most tests wait most of the time: for a clock, for a process, or for something to go wrong long enough.
-    maxWorkers: mode === 'faults' ? 4 : 5,
+    // Most tests wait most of the time: for a clock, for a process, or for something to go wrong long enough. Those of the long suites do not.
+    maxWorkers: mode === 'faults' ? Math.min(4, availableParallelism() + 1) : 5,
     // Each of these has processes of its own.
     maxConcurrency: 3,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
