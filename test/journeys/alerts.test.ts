@@ -84,7 +84,7 @@ describe('addresses that another request has locked', () => {
 
     const card = await untilProposed(world, 'edge-ash-1')
     expect(card.text).toMatch(
-      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, withdraw/,
+      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, approve its request, or withdraw/,
     )
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
