@@ -22,7 +22,7 @@ export interface Ability {
   home?: (app: App, viewer: Origin) => Promise<HomeSection | undefined>
   /** What one worker at a time repeats, over the connection that waits until Redis is back, while the policy permits one of its kinds. */
   repeated?: (app: App, setup: Setup) => Work[]
-  /** Ports of its own, which are open while people or workers can be answered, if the configuration says so. By the name of the number in the log, such as `alertsPort`. */
+  /** Its ports, which are open while people or workers get answers, if the configuration has them. By their name in the log, such as `alertsPort`. */
   ports?: Record<string, (app: App) => Port | undefined>
   /** Pages on the port of Slack, each under a path of its own. */
   pages?: (app: App) => Page[]

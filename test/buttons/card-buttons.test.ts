@@ -132,7 +132,7 @@ describe('a refused click on Approve is in the audit once', () => {
     expect(noted).toMatchObject(changed)
   })
 
-  test('if somebody changed the record after it was read, and the operators are told', async () => {
+  test('if somebody changed the record after it was read, which the operators learn', async () => {
     const take = vi.fn<Store['take']>()
     const { record, refuseApprove, setField, noted, effects } = startButtons({ take })
     const request = await record()

@@ -27,7 +27,7 @@ export interface Device {
   authenticatorId: string
 }
 
-/** A device of its own: a browser with a virtual authenticator. */
+/** A separate device: a browser with a virtual authenticator. */
 export async function startDevice(browser: Browser, options = {}): Promise<Device> {
   const page = await browser.newPage(options)
   onTestFinished(() => page.context().close())

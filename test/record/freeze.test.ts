@@ -122,7 +122,7 @@ describe('a freeze', () => {
     expect(await tryLift(byChi, second.id)).toMatchObject({ isOn: false, ends: second.id })
   })
 
-  test('that a person sets or lifts is told by that process, and by a tick only if it has not', async () => {
+  test('that a person sets or lifts is announced by that process, and by a tick only if the process did not', async () => {
     const { startProcess, redis, keys } = startFreezes()
     const { set, lift, now } = startProcess()
     for (const change of [set, lift]) {

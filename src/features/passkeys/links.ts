@@ -21,7 +21,7 @@ const Link = z.object({
 })
 export type Link = z.infer<typeof Link>
 
-/** A new passkey that waits to be trusted. `id`: the code that its page shows. `channelId`: where that is told. */
+/** A new passkey that waits to be trusted. `id`: the code that its page shows. `channelId`: where its trust is announced. */
 const Pending = z.object({ ...kept, passkey: Passkey, channelId: z.string() })
 export type Pending = z.infer<typeof Pending>
 
