@@ -35,6 +35,7 @@ test('a key that ends: it is extended, and a new one takes its place', async () 
 })
 
 test('a key that somebody else creates on a watched account is reported to the operators', async () => {
+  await canary.untilKeysAreKnown()
   const made = await fetch(`${accountApi.url}/auth/api_keys`, {
     method: 'POST',
     headers: { authorization: accountApi.key, 'content-type': 'application/json' },

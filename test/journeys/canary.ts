@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { createKeys } from '../../src/redis/key-names.ts'
 import { startScene } from '../faults/scene.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { dumpRedis } from './dump-redis.ts'
@@ -55,6 +56,12 @@ export async function startCanary() {
     const card = await slack.until(() => slack.messages(ops)[known])
     await slack.as(people.ben).click(card, 'Approve')
     return slack.until(() => slack.messages(ops).find((message) => message.ts === card.ts && /\*Approved\.\*/.test(message.text)))
+  }
+
+  /** Waits for the first copy of the account's keys. What is in it is not new. */
+  async function untilKeysAreKnown(): Promise<void> {
+    const seen = createKeys(scene.prefix).outside
+    await expect.poll(() => scene.admin.get(seen)).toContain('"apiKeys":{"at"')
   }
 
   function keyNamed(name: string) {
@@ -139,6 +146,7 @@ export async function startCanary() {
     kill,
     approved,
     createKey,
+    untilKeysAreKnown,
     keyNamed,
     hideKey,
     loseKey,
