@@ -63,7 +63,7 @@ export default defineConfig(({ mode }) => ({
     retry: mode in suites ? 0 : 1,
     reporters: ['default', './test/retried-tests.ts'],
     // Most tests wait most of the time: for a clock, for a process, or for something to go wrong long enough. Those of the long suites do not.
-    maxWorkers: mode === 'faults' ? Math.min(4, availableParallelism() + 1) : 5,
+    maxWorkers: mode === 'faults' ? Math.min(4, availableParallelism() + 1) : 6,
     // Each of these has processes of its own.
     maxConcurrency: 3,
     // Nothing here keeps anything in a module, so that files can share what one worker has loaded.
