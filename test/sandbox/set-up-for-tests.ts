@@ -1,11 +1,11 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
 import type { TestProject } from 'vitest/node'
 import { botProgram, botPrograms, fillCompileCache } from './bot-process.ts'
 import { findRedis } from './redis/start-redis.ts'
+import { temporaryFolder } from './watchdog.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,17 +21,14 @@ export async function setup({ provide, vitest }: TestProject): Promise<() => Pro
   // The bot requires the file. No test of this Redis loses its power.
   const redis = await findRedis({ appendonly: true, settings: ['appendfsync no'] })
   provide('redisUrl', redis.url)
-  const folder = await mkdtemp(join(tmpdir(), 'lockkeeper-bots-'))
+  const { folder } = await temporaryFolder('bots')
   // In watch mode, the bundles would stay as they are when a file changes. The long suites run the files as they are, like production.
   if (vitest.config.mode === 'test' && !vitest.config.watch) await bundleBots(folder)
   // A compile cache as in the image halves the time of a start. This program loads what the others load, too, except their own few lines.
   await fillCompileCache(botProgram('bot-for-faults'), join(folder, 'cache'))
   // Not Node's own variable: the processes of the tests would write to the cache, too, until after its removal.
   process.env.BOT_COMPILE_CACHE = join(folder, 'cache')
-  return async () => {
-    await redis.stop()
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
+  return redis.stop
 }
 
 /** What a program reads stays where it is, next to its modules. */
