@@ -185,6 +185,7 @@ export function noRule(policy: Policy, { kind, hasProject }: KindOfChange): Deni
   return { code: 'no-rule', kind, channels: [...new Set(channels)] }
 }
 
+/** Whether a person may approve, decline or let pass what others requested. Break-glass has its own ruling. */
 export function approverRuling({ person, place, requesterId, rule, membership }: ActorUnderRule): Ruling {
   const refused = denialForPersonOrPlace(person, place, 'decide')
   if (refused) return refused

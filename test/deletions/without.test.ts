@@ -26,7 +26,7 @@ const abilities: [string, RegExp][] = [
   ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)|\/infra keys|keyEnds|requestKey|create key/i],
   ['machines', /\bmachines?\b/i],
   // The sandbox starts with a policy for moves.
-  ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b|(?:request|start)Move|'\.\/main\.ts'/i],
+  ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b|(?:request|start)Move|dirname, 'main\.ts'/i],
   ['outside', /\boutside\b|WATCH_CHANGES/i],
 ]
 
