@@ -176,7 +176,7 @@ test.each(['alerts-ingress.yaml', 'machines-ingress.yaml'])('%s can be added to 
 
 test('docs/backup.md restores through a pod that the API accepts, with the lines that are tested under Compose', () => {
   const page = readFileSync(join(root, 'docs/backup.md'), 'utf8')
-  const [, pod = ''] = /kubectl run restore .* --overrides '(.+)'/.exec(page) ?? []
+  const [, pod = ''] = / run restore .* --overrides '(.+)'/.exec(page) ?? []
   const [underCompose, onKubernetes] = [...page.matchAll(/sh -c '(cd .+)' < /g)].map(([, lines]) => lines)
 
   expect(problemsOf({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'restore' }, ...JSON.parse(pod) })).toEqual([])
