@@ -93,11 +93,11 @@ interface PrintedLog {
   breaks: string[]
 }
 
-/** The files together are one log. Throws StartError if one cannot be read, or none has a line of the audit. */
+/** The files together are one log. `-` is the standard input. Throws StartError if one cannot be read, or none has a line of the audit. */
 export async function readLogs(paths: string[]): Promise<PrintedLog> {
   const log: PrintedLog = { lines: new Map(), breaks: [] }
   for (const path of paths) {
-    const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+    const lines = createInterface({ input: path === '-' ? process.stdin : createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
     try {
       for await (const line of lines) readLine(line, log)
     } catch (error) {

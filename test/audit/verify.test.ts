@@ -14,11 +14,13 @@ import { systemEnvironment } from '../sandbox/programs.ts'
 import { envOf, putNote, rechain, rewrite, type Six, sixEntries, textsOf } from './six-entries.ts'
 
 /** Runs the program as `npm run audit:verify` does. */
-function runProgram(env: Record<string, string>): Promise<{ exitCode: number; output: string }> {
+function runProgram(env: Record<string, string>, log?: string[]): Promise<{ exitCode: number; output: string }> {
   return new Promise((done) => {
-    execFile(process.execPath, [botProgram('verify')], { env: { ...systemEnvironment(), ...env } }, (error, stdout, stderr) => {
+    const args = [botProgram('verify'), ...(log ? ['-'] : [])]
+    const program = execFile(process.execPath, args, { env: { ...systemEnvironment(), ...env } }, (error, stdout, stderr) => {
       done({ exitCode: error ? Number(error.code) : 0, output: stdout + stderr })
     })
+    program.stdin?.end(log?.join('\n'))
   })
 }
 
@@ -195,6 +197,7 @@ test('the program prints the result, exits with its code, and changes nothing', 
   const before = await stored()
 
   expect(await runProgram(six.env)).toEqual(await verify(six.env, []))
+  expect(await runProgram(six.env, six.lines)).toEqual(await verify(six.env, [await writeLog(six.lines)]))
   expect(await stored()).toEqual(before)
   await rewrite(six, (texts) => texts.toSpliced(2, 1))
   const broken = await runProgram(six.env)
