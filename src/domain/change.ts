@@ -167,6 +167,12 @@ export interface Offer {
 export const OfferedThing = z.object({ version: z.literal(1), id: z.string() })
 export type OfferedThing = z.infer<typeof OfferedThing>
 
+/** `words`: what stays as it is, and what to do about it. `count`: how many of the things that people expect to change. */
+export interface Left {
+  words: Phrase | undefined
+  count: number
+}
+
 export type NewEnd = { endsAt: NewKeyEnd | undefined } | 'unread'
 
 export interface Preflight<Facts, Input = unknown> {
@@ -240,8 +246,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   complete?(approved: Facts, now: Facts): Facts
   /** A sentence for the thread when the write is sent, if the account shows something unexpected that does not prevent it. */
   remark?(facts: Facts): string | undefined
-  /** Says what it leaves as it is although people may expect otherwise, and what to do about it. `begun`: its input, unless *Check first* says a part. */
-  leaves?(facts: Facts, begun: Input | undefined): Phrase | undefined
+  /** What it leaves as it is although people may expect otherwise. `begun`: its input, unless *Check first* says a part. */
+  leaves?(facts: Facts, begun: Input | undefined): Left
   /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
   describe(facts: Facts): Description

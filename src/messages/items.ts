@@ -46,8 +46,11 @@ interface WithItems extends Pick<Request, 'state'> {
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
-export function movedCount(items: Pick<ItemView, 'state'>[]): string {
-  return `${items.filter(({ state }) => state === 'done').length} of ${items.length} moved`
+/** `left`: how many the request left out. *3 of 3 moved* would read as if none stayed. */
+export function movedCount(items: Pick<ItemView, 'state'>[], left = 0): string {
+  const done = items.filter(({ state }) => state === 'done').length
+  const all = left > 0 && done === items.length ? '' : ` of ${items.length}`
+  return `${done}${all} moved${left > 0 ? `, ${left} left out` : ''}`
 }
 
 /** `*12 of 14 moved, 1 failed*` */

@@ -141,13 +141,13 @@ function timeLeft(ms: number): string {
 export function report(view: ReportView, name: ReportName): Answerable | undefined {
   const text = sentence(view, name)
   if (text === undefined) return undefined
-  const { request, leaves, showActor } = view
+  const { request, left, showActor } = view
   const items = name === 'ended' && request.items ? timedItems(view) : []
   // What stays as it is belongs to the end of a change that was begun.
-  const left = leaves && name === 'ended' && request.items ? wholeSection(phraseWords(leaves, showActor)) : []
+  const stays = left?.words && name === 'ended' && request.items ? wholeSection(phraseWords(left.words, showActor)) : []
   const advice = request.state === 'failed' && items.length > 0 ? wholeSection(adviceAfterItems(items)) : []
   const reason = reasonBlocks('Reason', reasonOf(request, name), view.rule?.reason)
-  const withOutcomes = (outcomes: KnownBlock[]) => message([...wholeSection(text), ...reason, ...outcomes, ...left, ...advice])
+  const withOutcomes = (outcomes: KnownBlock[]) => message([...wholeSection(text), ...reason, ...outcomes, ...stays, ...advice])
   const instead = withOutcomes(outcomeBlocks(items))
   const table = outcomeTable(items)
   // A note on a repeat may be added below it.

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
-import type { Description, Fact, Words } from '../domain/change.ts'
+import type { Description, Fact, Left, Words } from '../domain/change.ts'
 import type { PolicyRule } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import { cleanText, formatDuration, type Phrase, phraseText } from '../domain/text.ts'
@@ -18,7 +18,7 @@ export interface CardView {
   /** Each item of a change of several. Empty for a change of a single resource. */
   items: ItemView[]
   /** What the change leaves as it is although people may expect otherwise. */
-  leaves?: Phrase | undefined
+  left?: Left | undefined
   /** The checks that got no answer, each as a phrase. */
   unchecked: Mrkdwn[]
   /** What approvers should check before they approve, each as one or two sentences. */
@@ -99,8 +99,8 @@ function factWords({ label, value, isPerson }: Fact): Mrkdwn {
   return label === '' ? words : mrkdwn`${label} ${words}`
 }
 
-export function leftBlocks({ leaves }: CardView): KnownBlock[] {
-  return leaves ? wholeSection(phraseWords(leaves)) : []
+export function leftBlocks({ left }: CardView): KnownBlock[] {
+  return left?.words ? wholeSection(phraseWords(left.words)) : []
 }
 
 export function checkBlocks(view: CardView): KnownBlock[] {

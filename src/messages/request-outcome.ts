@@ -34,10 +34,11 @@ export function outcomeOf(view: CardView): { mark: string; name: string; notes: 
   return { mark, name: capitalised(stateWords(request)), notes, consequence }
 }
 
-function consequenceOf({ request, items, ending }: CardView, notes: Mrkdwn): Mrkdwn {
+function consequenceOf({ request, items, ending, left }: CardView, notes: Mrkdwn): Mrkdwn {
   const why = endingWords(ending)
   if (isCounted(request)) {
-    return notes.text === '' ? mrkdwn`${movedCount(items)}.` : mrkdwn`${movedCount(items)}. ${notes}`
+    const count = movedCount(items, left?.count)
+    return notes.text === '' ? mrkdwn`${count}.` : mrkdwn`${count}. ${notes}`
   }
   switch (request.state) {
     case 'voided':

@@ -74,7 +74,7 @@ export function viewOf(app: App, request: Request): CardView {
     items,
     held: opened && heldNow(app, request),
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
-    leaves: opened?.change.leaves?.(opened.latest, request.items && opened.input),
+    left: opened?.change.leaves?.(opened.latest, request.items && opened.input),
     unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
     ...warningWords(
       { ...request, warnings: [...request.newWarnings, ...request.warnings] },

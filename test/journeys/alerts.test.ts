@@ -92,6 +92,7 @@ describe('addresses that another request has locked', () => {
       /Left out at the request: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+\|@ada>\./,
     )
     expect(moves(world)).toHaveLength(1)
+    await untilCard(world.slack, /\*Done\* {2}· {2}Evacuate edge-ash-1 → .*\. 1 moved, 1 left out\./)
   })
 
   test('or a server that another request has, lead to a message that says when that starts, and to a request once they are free', async () => {

@@ -126,7 +126,7 @@ describe('an evacuation', () => {
     await untilReport(slack, card.ts, /Assigned to web-1 after the request, so not moved/)
     const report = await untilReport(slack, card.ts, /Partly done/)
 
-    expect(report.text).toContain('(3 Elastic IPs)”. 1 of 3 moved.')
+    expect(report.text).toContain('(3 Elastic IPs)”. 1 of 3 moved, 1 left out.')
     expect(report.text).toMatch(/Not started: `203\.0\.113\.10` is on/)
     expect(patched(world)).toEqual([own[1]?.id, own[2]?.id])
     expect(serverOf(world, cameId)).toBe(source)

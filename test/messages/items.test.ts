@@ -80,6 +80,8 @@ test('requests of several, as their messages and reports show them', async () =>
     ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
     ['Partly done', viewOf(mixed, 'failed')],
     ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
+    ['Done, and one was left out', { ...viewOf(many(3, { state: 'done' }), 'done'), left: { words: undefined, count: 1 } }],
+    ['Partly done, and two were left out', { ...viewOf(mixed, 'failed'), left: { words: undefined, count: 2 } }],
     ['No longer tracked, some were not sent', viewOf(begun, 'untracked')],
     ['No longer tracked, none was sent', viewOf([item(1), item(2)], 'untracked')],
     ['No longer tracked, all were sent', viewOf([item(1, { state: 'tracking' }), item(2, { state: 'done' })], 'untracked')],

@@ -105,7 +105,7 @@ test('the request message in every situation', async () => {
     { by: 'freeze' as const, name: ownFreezeName },
   ]
   const isDown = { ...alert, reason: 'web-1 has been down for 2 minutes' }
-  const seven = { environment: 'sandbox', leaves: bgpLeft(['203.0.113.70'], 'web-1') }
+  const seven = { environment: 'sandbox', left: { words: bgpLeft(['203.0.113.70'], 'web-1'), count: 0 } }
   const moved = { ...sent, state: 'done' as const, endedAt: at(13), items: Array(7).fill(heldItems[0]) }
   const situations: [string, CardView][] = [
     ['It waits for approval', view({})],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { freshSeenMs, isBgp, projectName, type SeenAssignment } from '../../domain/account.ts'
-import { Finding, type Item, type Preflight, type Words } from '../../domain/change.ts'
+import { Finding, type Item, type Left, type Preflight, type Words } from '../../domain/change.ts'
 import { CheckFailed } from '../../domain/errors.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { linked, moment, type Phrase, person, phrase, someNames } from '../../domain/text.ts'
@@ -95,16 +95,23 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 }
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
-function isHarmless({ code }: Finding): boolean {
-  return code === 'not-chosen' || code === 'not-on-server' || code === 'gone'
+function isHarmless(finding: Finding): boolean {
+  return finding.code === 'not-chosen' || isElsewhere(finding)
 }
 
-/** `begun`: before that, *Check first* names what was left out. Undefined if nothing stays. */
-export function whatStays({ bgp, from, leftOut }: EvacuationFacts, begun: EvacuationInput | undefined): Phrase | undefined {
-  const isLeft = ({ elasticIpId, finding }: LeftOut) => !isHarmless(finding) && !begun?.elasticIpIds?.includes(elasticIpId)
-  const causes = begun ? leftOut.filter(isLeft).map(({ finding }) => finding) : []
+function isElsewhere({ code }: Finding): boolean {
+  return code === 'not-on-server' || code === 'gone'
+}
+
+/** `begun`: before that, *Check first* names what was left out. What came later has a remark of its own. */
+export function whatStays({ bgp, from, leftOut, came = [], isBack }: EvacuationFacts, begun: EvacuationInput | undefined): Left {
+  const isLeft = ({ elasticIpId, finding }: LeftOut) => !isElsewhere(finding) && !begun?.elasticIpIds?.includes(elasticIpId)
+  const left = begun ? leftOut.filter(isLeft).map(({ finding }) => finding) : []
+  const causes = left.filter((finding) => !isHarmless(finding))
   const stays = bgpLeft(bgp, from.name)
-  return causes.length === 0 ? stays : phrase`Left out at the request: ${whys(causes)}${stays ? phrase` ${stays}` : []}`
+  const words = causes.length === 0 ? stays : phrase`Left out at the request: ${whys(causes)}${stays ? phrase` ${stays}` : []}`
+  // Nobody expects a move back to move the addresses that the server had before.
+  return { words, count: isBack ? 0 : left.length + came.length }
 }
 
 /** Names the BGP addresses that a server may announce, and says what to do. Undefined if there are none. */

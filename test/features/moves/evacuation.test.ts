@@ -8,6 +8,7 @@ import {
   completeEvacuation,
   type EvacuationReads,
   evacuationDifferences,
+  whatStays,
 } from '../../../src/features/moves/evacuation.ts'
 import { elasticIpFor, serverFor } from '../../domain/account-objects.ts'
 import { requestedAt } from '../../given/request.ts'
@@ -130,6 +131,14 @@ describe('the check of an evacuation', () => {
     const { warnings } = check({ target: server('sv_2', 'web-2', { status: 'off', locked: true, deletedAt: hour }) })
     expect(warnings?.map(({ code }) => code)).toEqual(['server-not-on', 'server-deletion-scheduled', 'server-locked'])
   })
+})
+
+test('what stays on the server is counted once the moves are sent: what was left out, and what came later. Not after a move back', () => {
+  const requested = check({ all: [ip(1), ip(2), ip(3, { status: 'error' })] }, some(1)).facts
+  const sent = completeEvacuation(requested, again({ all: [ip(1), ip(2), ip(4)] }, some(1)).facts)
+  expect(whatStays(requested, undefined)).toEqual({ words: undefined, count: 0 })
+  expect(whatStays(sent, some(1)).count).toBe(3)
+  expect(whatStays({ ...sent, isBack: true }, some(1)).count).toBe(0)
 })
 
 describe('before the writes', () => {
