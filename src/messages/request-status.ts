@@ -12,14 +12,15 @@ export function statusLine(view: CardView): Mrkdwn {
   switch (request.state) {
     case 'waiting': {
       if (!isKnown) return mrkdwn`${requester} needs approval, but another version of Lockkeeper made this. Nobody can approve it here.`
-      if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. Starting.`
+      if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. ${held ? heldWords(held) : 'Starting.'}`
       const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
       // What must be confirmed after the press is among what to check first, which names the button.
       const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
       return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
-      const hold = holdOf(request)
+      // Until a worker has judged its start, what this process knows of freezes and windows.
+      const hold = (request.waits ? undefined : held) ?? holdOf(request)
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`

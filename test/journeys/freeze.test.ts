@@ -37,6 +37,8 @@ describe('a freeze', () => {
       await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*Approved\\.\\* Held by a freeze until lifted`))
     }
     expect(patchesOf(world)).toEqual([])
+    const shown = world.slack.calls('chat.update').map(({ args }) => String(args.text))
+    expect(shown.filter((text) => /Approved\.\* Starting/.test(text))).toEqual([])
 
     await world.chiara.click(begun, 'Unfreeze')
     const form = JSON.stringify(await world.slack.until(() => world.chiara.topView()))
