@@ -97,7 +97,7 @@ export function cardRest(view: CardView): KnownBlock[] {
 }
 
 export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
-  const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover } = view
+  const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover, rule } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
   const title = phraseWords(description.title)
@@ -124,7 +124,8 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
       const lost = mrkdwn`${title}\nNothing was sent yet.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
-        ...(hold?.for === 'start' ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
+        // Its approvers let it start. A rule that needs no approval has none.
+        ...(hold?.for === 'start' && rule?.approve ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
         details,
       ]

@@ -7,6 +7,7 @@ import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, Refusal, refusedWrite } from '../slack/errors.ts'
 import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
+import { cardButtons } from './button-ids.ts'
 import { unreadableFreeze } from './freezes.ts'
 import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './request-words.ts'
 
@@ -225,7 +226,8 @@ const outsiders = {
 
 const tryAgain = 'so nothing was done. Try again in a minute.'
 
-export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrkdwn {
+/** `button`: the one that was pressed. */
+export function denialWords(denial: Denial, labelOf: LabelOf, command = '', button?: string): Mrkdwn {
   switch (denial.code) {
     case 'person-unknown':
       return mrkdwn`Slack didn't confirm who you are, ${tryAgain}`
@@ -239,7 +241,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'channel-unknown':
       return mrkdwn`Slack didn't confirm whether another organization shares this channel, ${tryAgain}`
     case 'direct-message':
-      return mrkdwn`Nobody can approve changes in a direct message. Use a channel.`
+      return mrkdwn`Changes can't be requested in a direct message, where no approver sees them. Use a channel.`
     case 'not-in-channel':
       return notInChannel
     case 'foreign-channel':
@@ -273,7 +275,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = ''): Mrk
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so another approver must decide. To cancel it, press *Withdraw*.`
+      return mrkdwn`You requested this, so another approver must ${button === cardButtons.startNow ? mrkdwn`press *Start now*` : 'decide'}. To cancel it, press *Withdraw*.`
     case 'rule-gone':
       return mrkdwn`No policy rule covers this anymore. Lockkeeper's operators can add a rule.`
     case 'only-requester-may-issue':

@@ -198,7 +198,7 @@ export async function refuse(app: Noting, origin: Origin, attempt: Attempt, deni
   const request = attempt.request ?? (await requestOf(app, pressed))
   const to = attempt.button ?? (request && pressed?.actionId) ?? attempt.to
   await noteAttempt(app, origin, { ...attempt, to, request }, denial)
-  return new NotedRefusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
+  return new NotedRefusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command, attempt.button))
 }
 
 /** Notes that something on a request was refused, unless `refuse` has done so. `at`: the button, form or tool. */

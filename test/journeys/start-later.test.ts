@@ -56,7 +56,11 @@ describe('a move that was requested for later', () => {
   test('starts at once when an approver lets it, and nobody else can', async () => {
     const { world, card, now } = await startScheduled()
     await world.ada.click(now(), 'Start now')
-    await untilShown(world.slack, people.ada, /another approver must/)
+    await untilShown(
+      world.slack,
+      people.ada,
+      /^\*.*\nYou requested this, so another approver must press \*Start now\*\. To cancel it, press \*Withdraw\*\.$/,
+    )
     await world.slack.as(finn).click(now(), 'Start now')
     await untilShown(world.slack, finn, /You aren't an approver/)
 
