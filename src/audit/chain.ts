@@ -49,7 +49,7 @@ export const AuditNote = z.looseObject({
   /** The refused command or button, the text of a note that could not be parsed, or what was damaged among removed entries. */
   text: z.string().optional(),
   payload: z.string().optional(),
-  /** When a freeze begins, if later than it was set, and its end, in ms since 1970, and the revision of its record. */
+  /** When a freeze begins, if later than it was set, and its end, in ms since 1970: of an `unfreeze`, those of the planned one that it cancels. And the revision of its record. */
   from: z.number().optional(),
   until: z.number().optional(),
   revision: z.number().optional(),

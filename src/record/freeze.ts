@@ -205,20 +205,23 @@ export function createFreezes(
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
     const ended = freezeSetAt({ record: last }, now)
-    const planned = next.isOn && !freezeOnAt({ record: last }, now) ? ended : undefined
+    const planned = freezeOnAt({ record: last }, now) ? undefined : ended
+    const canceled = planned && { from: planned.from, until: planned.until }
     const revision = stored.next(now)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
-    const replaces = { ends: ended?.id, ...(planned && { planned: { from: planned.from, until: planned.until } }) }
+    const replaces = { ends: ended?.id, ...(isOn && canceled && { planned: canceled }) }
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ...replaces }
     const causes = next.because && [{ code: next.because }]
-    const until = isOn ? record.until : undefined
-    const from = isOn && record.from > now ? record.from : undefined
-    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, from, until, causes }
+    const time = isOn ? { from: record.from > now ? record.from : undefined, until: record.until } : canceled
+    const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, ...time, causes }
     const after = seal(keyring, 'freeze', record)
     const owes = owedFor(record, after, now)
-    const outcome = await app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: text, owes }))
+    const write = (first = '') =>
+      app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: `${first}\n${text}`, owes }))
+    // A freeze at once cancels the planned one.
+    const outcome = await (isOn && canceled ? app.audit.noteWith({ act: 'unfreeze', by, channelId, ...canceled }, write) : write())
     if (outcome === 'changed') return undefined
     stored.see(revision)
     return record

@@ -73,7 +73,7 @@ type Place = string | { key: string; field: string }
 interface Also {
   /** How long the record is kept, in ms. Default: for good. */
   keepMs?: number
-  /** An audit note as JSON. */
+  /** Audit notes, each a line of JSON. */
   note?: string
   owes?: OwedFacts[]
 }

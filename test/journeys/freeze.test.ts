@@ -145,6 +145,19 @@ describe('a freeze', () => {
     await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Canceled: a freeze planned*'), { what: 'the replaced one' })
     await unfreeze(world)
     await untilSaid(world, ops, /\*Unfrozen\* .* The freeze planned from <!date.* was canceled by this one: set it again if you need it\./)
+    const time = { from: expect.any(Number), until: expect.any(Number) }
+    expect(await notes(world)).toMatchObject([
+      { act: 'freeze', by: people.ben, ...time },
+      { act: 'unfreeze', by: people.chiara, ...time },
+      { act: 'freeze', by: people.ben, ...time },
+      { act: 'unfreeze', by: people.ben, channelId: ops, ...time },
+      { act: 'freeze', by: people.ben, reason: 'The network is down' },
+      { act: 'unfreeze', by: people.ben },
+    ])
+    await world.ada.command('/infra audit unfreeze', { channel: ops })
+    const { text } = await untilShown(world.slack, people.ada, /Audit: 3 results/)
+    expect(text.match(/Canceled the planned freeze/g)).toHaveLength(2)
+    expect(text).toMatch(/Canceled the planned freeze\*\n[^\n]*By: <@U0BEN00001>[^\n]*Notes: from <!date.* until <!date/)
   })
 
   test('with a beginning is shown at once on what it will hold, and no later one takes its place', async () => {

@@ -68,7 +68,8 @@ export const acts: Record<string, ActWords> = {
   ...stepWords,
 }
 
-export function wordsOfAct({ act, missing, needed, through, text }: AuditEntry): string {
+export function wordsOfAct({ act, missing, needed, through, text, from }: AuditEntry): string {
+  if (act === 'unfreeze' && from !== undefined) return 'Canceled the planned freeze'
   if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act.startsWith('passkey-') && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act === 'trim' && through !== undefined) return `Removed old entries of the audit, up to number ${through.toLocaleString('en-US')}`

@@ -1,6 +1,6 @@
--- Replaces a record, unless somebody replaced it since it was read, and adds the audit note and the messages about it in the same step. Safe to repeat.
+-- Replaces a record, unless somebody replaced it since it was read, and adds the audit notes and the messages about it in the same step. Safe to repeat.
 -- KEYS: the record, outbox, audit intake, the messages.   ARGV: the field of the record if the key is a hash, or '', the text that was read ('' if
--- there was none), the new text ('' for none), how long it is kept in ms or '', the audit note as JSON or '', then of each message its member of the
+-- there was none), the new text ('' for none), how long it is kept in ms or '', the audit notes as lines of JSON, then of each message its member of the
 -- outbox, its facts, how long it is owed and in how many ms it is due.
 -- Returns 'replaced', 'repeat' or 'changed'.
 local key, field, before, after, keepMs = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -15,7 +15,7 @@ elseif after == '' then
 else
   redis.call('HSET', key, field, after)
 end
-if ARGV[5] ~= '' then redis.call('XADD', KEYS[3], '*', 'note', ARGV[5], 'at', whole(clock())) end
+for note in ARGV[5]:gmatch('[^\n]+') do redis.call('XADD', KEYS[3], '*', 'note', note, 'at', whole(clock())) end
 for i = 4, #KEYS do
   local first = 6 + 4 * (i - 4)
   owe(KEYS[i], KEYS[2], ARGV[first], ARGV[first + 1], ARGV[first + 2], ARGV[first + 3])
