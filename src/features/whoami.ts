@@ -29,16 +29,18 @@ export function rightsListing({ person, kinds, hasBot }: Rights, { channelId }: 
   const rights = kinds.flatMap((each) => rightsIn(each, labelOf))
   const request = changesIn(rights, labelOf, ({ mayRequest }) => mayRequest)
   const approve = changesIn(rights, labelOf, ({ mayApprove }) => mayApprove)
+  // Where nobody may request anything, it makes no difference.
+  const isMissed = hasBot === false && kinds.some(({ request: { allowed } }) => allowed)
+  const where = isMissed ? mrkdwn`Once Lockkeeper is in ${channel},` : mrkdwn`In ${channel}`
   const groups = Map.groupBy(rights, ({ facts }) => JSON.stringify(facts))
   return {
-    title: mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). In ${channel} you can request ${request}, and approve ${approve}.`,
+    title: mrkdwn`You are ${mention(person.userId)} (${code(person.userId)}). ${where} you can request ${request}, and approve ${approve}.`,
     rows: [...groups.values()].map((equal) => {
       const changes = capitalised(equal.map(({ change }) => change).join(', '))
       return mrkdwn`*${changes}*\n${joinMrkdwn(equal[0]?.facts ?? [], '  ·  ')}`
     }),
     empty: mrkdwn`Nothing can be requested here.`,
-    // Where nobody may request anything, it makes no difference.
-    notes: hasBot === false && kinds.some(({ request: { allowed } }) => allowed) ? [notInvited] : [],
+    notes: isMissed ? [notInvited] : [],
   }
 }
 
