@@ -60,14 +60,14 @@ function check<Name extends FactName>(
   what: string,
   name: Name,
   judge: (fact: Fact<Name>, facts: SetupFacts) => Found | Found[] | undefined,
-  ifUnread: (why: string) => Found | undefined = (why) => unknown(mrkdwn`Couldn't check: ${why}.`),
+  ifUnread: (why: string, facts: SetupFacts) => Found | undefined = (why) => unknown(mrkdwn`Couldn't check: ${why}.`),
 ) {
   return {
     what,
     name,
     judge: (facts: SetupFacts) => {
       const fact: unknown = facts[name]
-      return isUnread(fact) ? ifUnread(fact.why) : judge(fact as Fact<Name>, facts)
+      return isUnread(fact) ? ifUnread(fact.why, facts) : judge(fact as Fact<Name>, facts)
     },
   }
 }
@@ -76,7 +76,7 @@ const noLine = () => undefined
 
 /** What is checked, in the order of the doctor's report. A check without a finding has no line. */
 const checks = [
-  check('Slack', 'slack', slack.judgeSlack, slack.slackAway),
+  check('Slack', 'slack', slack.judgeSlack, (why, { aheadOfSlackMs }) => slack.slackUnread(why, aheadOfSlackMs)),
   check('App manifest', 'slack', (reading, { home }) => slack.judgeManifest(reading, home)),
   check('Command', 'command', slack.judgeCommand),
   check('Buttons', 'lastReceivedMs', ({ click }, { transport }) => slack.judgeArrival(click, 'click', transport)),

@@ -25,7 +25,12 @@ export function judgeSlack(slack: SlackReading): Found {
   )
 }
 
-export function slackAway(why: string): Found {
+/** One slow call, where others were answered, is not a Slack that is away. */
+export function slackUnread(why: string, aheadMs: number | undefined | Unread): Found {
+  return typeof aheadMs === 'number' ? unknown(mrkdwn`Slow: ${why} to one call. Others were answered.`) : slackAway(why)
+}
+
+function slackAway(why: string): Found {
   const fix = mrkdwn`Check that Lockkeeper's host can reach slack.com: DNS, firewall, proxy, and ${code('SLACK_API_URL')} if set.`
   return wrong(mrkdwn`Not responding (${why}).`, fix)
 }
