@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt } from '../domain/policy.ts'
 import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
+import { hasApproved } from '../life/decide.ts'
 import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
 import { viewOf } from '../outbox/render.ts'
@@ -121,13 +122,14 @@ async function gather(
   // A request that ends during these reads can be in both lists, and Slack refuses a page with two equal block ids.
   const endedBefore = ended.filter(({ id }) => !open.some((each) => each.id === id))
   const toDecide = await allowedTo('decide', waiting.requests)
-  const undecided = toDecide.filter(({ approvals }) => !approvals.some(({ by }) => by === viewer.userId))
+  const theirs = await Promise.all(toDecide.map((request) => hasApproved(app, request, viewer.userId)))
+  const undecided = toDecide.filter((_, index) => !theirs[index])
   const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
   const shownEnded = isLong ? endedBefore : endedBefore.slice(0, lastRequests)
   const last = [...open.filter(isMine), ...ended].toSorted((a, b) => b.createdAt - a.createdAt)[0]?.origin.channelId
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
 
-  async function allowedTo(to: 'decide' | 'break-glass', requests: Request[]): Promise<Request[]> {
+  async function allowedTo(to: 'decide' | 'break-glass' | 'track', requests: Request[]): Promise<Request[]> {
     const rulings = await Promise.all(requests.map((request) => judge(app, viewer, { to, request })))
     return requests.filter((_, index) => rulings[index]?.allowed)
   }
@@ -147,6 +149,7 @@ async function gather(
     command: viewer.command,
     decided,
     approvableAlone: new Set((await allowedTo('break-glass', ownWaiting)).map(({ id }) => id)),
+    stoppable: new Set((await allowedTo('track', underway.requests)).map(({ id }) => id)),
     unread: { waiting: waiting.unread, mine: mine.unread, underway: underway.unread, scheduled: scheduled.unread },
     unreadable,
     // The forms begin with the channel of the last request.

@@ -8,7 +8,7 @@ import { longestReason, visibleReason } from '../domain/policy.ts'
 import { fewestWords, isSentence } from '../domain/reason.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
-import { approve, breakGlass, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
+import { approve, breakGlass, hasApproved, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
 import { checkBlocks } from '../messages/request-content.ts'
@@ -187,7 +187,7 @@ async function submitReject(app: App, submission: Submission): Promise<Submissio
 /** The form in which an approver learns, before they approve, what would hold the request, or what to check. Undefined if there is neither. */
 async function approveForm(app: App, request: Request, { origin, onHome, inList = false }: Click): Promise<Form | undefined> {
   // What is refused is refused without a form.
-  if (request.state !== 'waiting' || request.approvals.some(({ by }) => by === origin.userId)) return undefined
+  if (request.state !== 'waiting' || (await hasApproved(app, request, origin.userId))) return undefined
   const [{ held }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
   if (!held && !(asksInForm(view) && asksAgain(view, onHome || inList))) return undefined
   await mayDecide(app, request, origin, 'decide', cardButtons.approve)

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { bySchedule, holdOf, type Request } from '../domain/request.ts'
 import { listFeature } from '../kit/list.ts'
+import { hasApproved } from '../life/decide.ts'
 import { shortEntry, wholeEntry } from '../messages/home-view.ts'
 import { unreadableRequests } from '../messages/why-not.ts'
 import { viewOf } from '../outbox/render.ts'
@@ -38,7 +39,7 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
     title: mrkdwn`${need} approval.${yours}${scheduled.length === 0 ? '' : ` Scheduled or held: ${scheduled.length}.`}`,
     rows: [],
     cards: [
-      ...sorted.map(({ request, canDecide }) => (canDecide ? wholeEntry(entryOf(request)) : short(request))),
+      ...sorted.map(({ request, canDecide }) => (canDecide ? wholeEntry(entryOf(request), viewer.userId) : short(request))),
       ...scheduled.slice(0, mostShown).map(short),
     ],
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval, and none are scheduled.`,
@@ -53,6 +54,6 @@ async function readPending(app: App, viewer: Origin): Promise<Listing> {
 async function judged(app: App, request: Request, viewer: Origin) {
   const isMine = request.origin.userId === viewer.userId
   const { allowed } = await judge(app, viewer, { to: isMine ? 'break-glass' : 'decide', request })
-  const hasApproved = request.approvals.some(({ by }) => by === viewer.userId)
-  return { request, canDecide: !isMine && allowed && !hasApproved, isAlone: isMine && allowed }
+  const canDecide = !isMine && allowed && !(await hasApproved(app, request, viewer.userId))
+  return { request, canDecide, isAlone: isMine && allowed }
 }

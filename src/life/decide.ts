@@ -100,6 +100,12 @@ export async function believedApprovals(app: App, request: Request): Promise<App
   return approvals.filter((_, index) => problems[index] === undefined)
 }
 
+/** Whether a person has given an approval that still counts, so that they cannot give another one. */
+export async function hasApproved(app: App, request: Request, userId: string): Promise<boolean> {
+  const isTheirs = ({ by }: Approval) => by === userId
+  return request.approvals.some(isTheirs) && (await believedApprovals(app, request)).some(isTheirs)
+}
+
 function peopleOf(approvals: Approval[]): string[] {
   return approvals.map(({ by }) => by)
 }

@@ -1,17 +1,20 @@
+import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
+import { canonicalJson } from '../domain/signing.ts'
 import { refusedCard } from '../messages/request-words.ts'
 import type { CommonFinding } from '../messages/why-not.ts'
 import { onUndeliverable } from '../outbox/operators.ts'
-import { deliver, show } from '../outbox/outbox.ts'
+import { deliver, show, showAgain } from '../outbox/outbox.ts'
 import type { ReportName } from '../record/steps.ts'
-import { firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
-import { ruleOf } from '../rights/judge.ts'
+import { encodeFields, firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
+import { guardStore } from '../redis/connect.ts'
+import { ruleOf, tally } from '../rights/judge.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
-import { approvalData } from './decide.ts'
+import { approvalData, believedApprovals } from './decide.ts'
 
 /** The wait before a card that Slack has not taken, or has refused, is posted again. A refusal can be temporary, too. */
 const cardRetryMs = 2_000
@@ -45,11 +48,36 @@ function isOfGoneMachine(app: App, request: Request): boolean {
   return machineNameOf(request.origin) !== undefined && ruleOf(app, request) === undefined
 }
 
-/** For a start with another policy: what such machines requested, and what was not sent yet, ends at once, and not only when it is due. */
-export async function endRequestsOfGoneMachines(app: App): Promise<void> {
-  const { requests } = await app.store.findOpen()
+/**
+ * For a start with another policy: what it no longer lets machines request, and what was not sent yet, ends at once, and not only when it is due. The
+ * messages of the others say what they need now.
+ */
+export async function applyPolicy(app: App): Promise<void> {
+  const { store, redis, keys } = app
+  const { requests } = await store.findOpen()
   const gone = requests.filter((request) => ['waiting', 'approved'].includes(request.state) && isOfGoneMachine(app, request))
   await Promise.all(gone.map((request) => app.queues.wake(request, 0)))
+  const { rules, freezes } = app.config.policy
+  const policy = hash('sha256', canonicalJson({ rules, freezes }))
+  if ((await guardStore(() => redis.get(keys.policyShown))) === policy) return
+  const waiting = requests.filter(({ state }) => state === 'waiting')
+  await Promise.all(waiting.filter(({ approvals }) => approvals.length > 0).map((request) => recount(app, request)))
+  await showAgain(app, waiting)
+  await guardStore(() => redis.set(keys.policyShown, policy))
+  // By this process: one that an update is about to end still has the policy of before.
+  for (const { id } of waiting) await show(app, id)
+}
+
+/** For messages alone, so it is not signed: each approval counts anew. */
+async function recount(app: App, request: Request): Promise<void> {
+  const approvals = await believedApprovals(app, request)
+  const { missing } = await tally(
+    app,
+    request,
+    approvals.map(({ by }) => by),
+    'refusal',
+  )
+  await guardStore(() => app.redis.hset(app.keys.record(request.id), encodeFields({ missing })))
 }
 
 /** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */

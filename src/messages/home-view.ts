@@ -34,6 +34,8 @@ export interface HomeContent {
   command: string
   /** The ids of the viewer's requests that the viewer may approve alone, in an emergency. */
   approvableAlone: ReadonlySet<string>
+  /** The ids of the requests in progress whose tracking the viewer may stop. */
+  stoppable: ReadonlySet<string>
   /** How many further requests were not read, so it is unknown who can approve the waiting ones among them. */
   unread: { waiting: number; mine: number; underway: number; scheduled: number }
   /** How many requests are left out because this version cannot read them. */
@@ -67,13 +69,13 @@ const shortParts = [
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
-  const { frozen, waitsForMe, decided, more, sections, unread, unreadable, buttons, now } = content
+  const { frozen, waitsForMe, decided, viewerId, more, sections, unread, unreadable, buttons, now } = content
   const refresh = button({ text: 'Refresh', actionId: refreshHome, value: 'refresh' })
   const asTyped = (words: string) => `${content.command} ${words}`
   const blocks: KnownBlock[] = [...frozen]
   const waiting = waitsForMe.filter(({ card }) => !decided.has(card.request.id)).length
   const title = `Needs your approval (${unread.waiting > 0 ? 'at least ' : ''}${waiting})`
-  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, decided)), upTo: 58, rest: asTyped('pending') })
+  add(blocks, { title, entries: waitsForMe.map((entry) => wholeEntry(entry, viewerId, decided)), upTo: 58, rest: asTyped('pending') })
   if (unread.waiting > 0) blocks.push(...context([mrkdwn`${unread.waiting} more need approval. Not all were checked.`]))
   blocks.push(...actions([...buttons, refresh], `home-actions-${now}`))
   // Some blocks are kept for what abilities add.
@@ -110,9 +112,12 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest }: P
 }
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
-export function wholeEntry({ card, link: address }: HomeEntry, decided: ReadonlySet<string> = new Set()): KnownBlock[] {
-  const { id, revision, state } = card.request
-  const title = wholeSection(joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  '))
+export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string, decided: ReadonlySet<string> = new Set()): KnownBlock[] {
+  const { id, revision, state, approvals } = card.request
+  // What they approved is here only if their approval no longer counts.
+  const isAgain = !decided.has(id) && approvals.some(({ by }) => by === viewerId)
+  const again = isAgain ? mrkdwn`\n*Needs your approval again${card.rule?.confirmBy ? `, with a ${card.rule.confirmBy}` : ''}.*` : ''
+  const title = wholeSection(mrkdwn`${joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  ')}${again}`)
   if (!decided.has(id)) {
     const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
     return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
@@ -126,7 +131,7 @@ export function wholeEntry({ card, link: address }: HomeEntry, decided: Readonly
   ]
 }
 
-type Viewer = Pick<HomeContent, 'approvableAlone' | 'viewerId'>
+type Viewer = Pick<HomeContent, 'approvableAlone' | 'viewerId'> & Partial<Pick<HomeContent, 'stoppable'>>
 
 export function shortEntry({ card, link: address }: HomeEntry, part: string, content: Viewer): KnownBlock[] {
   const { request } = card
@@ -160,10 +165,13 @@ function stateLine(card: CardView, part: string): Mrkdwn {
 }
 
 /** Without what the viewer cannot use. A token is shown in an ephemeral message, which needs a channel, so no button hands over here. */
-function shortActions(card: CardView, { approvableAlone, viewerId }: Viewer): Button[] {
+function shortActions(card: CardView, { approvableAlone, stoppable, viewerId }: Viewer): Button[] {
   const { id, origin } = card.request
-  const { handOver, withdraw, startNow, reject, approve, details } = cardButtons
-  const unusable = origin.userId === viewerId ? [reject, ...(approvableAlone.has(id) ? [] : [approve])] : [withdraw, reject, approve]
+  const { handOver, withdraw, startNow, reject, approve, details, stopTracking } = cardButtons
+  const unusable =
+    origin.userId === viewerId
+      ? [reject, ...(approvableAlone.has(id) ? [] : [approve])]
+      : [withdraw, reject, approve, ...(stoppable?.has(id) ? [] : [stopTracking])]
   return without(card, [handOver, startNow, details, ...unusable])
 }
 

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded, escalationOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
+import { escalationOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
 import { isOpen, type Request, restOf } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../record/steps.ts'
@@ -24,6 +24,7 @@ import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import {
   approvedBy,
+  countApprovals,
   emergenciesIn,
   emergencyReason,
   endMarks,
@@ -86,19 +87,18 @@ function adviceAfterItems(items: ItemView[]): Mrkdwn {
 function approversCall({ request, description, rule, now }: ReportView, isEscalation = false): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
   const { approvals, origin, expiresAt } = request
-  const needed = approvalsNeeded(rule.approve)
-  const missing = request.missing ?? needed - approvals.length
-  const soFar = approvals.length > 0 ? mrkdwn` (${needed - missing} of ${needed})` : mrkdwn``
+  const { needed, counted, standing } = countApprovals(request, rule)
+  const soFar = approvals.length > 0 ? mrkdwn` (${counted} of ${needed})` : mrkdwn``
   const others = isEscalation ? escalationOf(rule.approve)?.to : undefined
   const among = others ? union([firstToCall(rule), others]) : firstToCall(rule)
-  const called = peopleToCall(among, [origin.userId, ...approvals.map(({ by }) => by)])
+  const called = peopleToCall(among, [origin.userId, ...standing.map(({ by }) => by)])
   const words = mrkdwn`${quotedTitle(description.title)} needs approval${soFar}, ${timeLeft(expiresAt - now)} left.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
 }
 
 /** In every later state, too. People choose their names, so the name is linked to the profile. */
 function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
-  const { decision, origin, missing = 0, state } = request
+  const { decision, origin, state } = request
   const urgent = emergenciesIn(request)
   if (!decision?.breakGlass && urgent.length === 0) return undefined
   const called = rule && peopleToCall(firstToCall(rule), actorsIn(request, 'break-glass'))
@@ -106,6 +106,8 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
   const what = decision?.breakGlass
     ? [mrkdwn`${showActor(origin.userId)} approved their own request ${title}${pastWords(decision.passed)}`]
     : urgent.map(({ by, passed }, index) => mrkdwn`${showActor(by)} approved ${index === 0 ? title : 'it'}${pastWords(passed)}`)
+  const { needed, counted } = countApprovals(request, rule)
+  const missing = needed - counted
   const sent = state === 'approved' ? "If it's wrong, press *Withdraw* before it is sent." : 'Check the reason and the result.'
   const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : sent
   return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, '; ')}. ${more}`

@@ -1,6 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { approvalsNeeded } from '../domain/policy.ts'
 import { holdOf, restOf, type Waits } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, message, wholeSection } from '../slack/blocks.ts'
@@ -24,7 +23,7 @@ import { type CardView, checkBlocks, checkLines, contentBlocks, leftBlocks, sour
 import { detailsBlocks } from './request-details.ts'
 import { finishedBlocks, isFinished, peopleOf } from './request-outcome.ts'
 import { statusLine } from './request-status.ts'
-import { heldWords, pastWords, shortId } from './request-words.ts'
+import { countApprovals, heldWords, pastWords, shortId } from './request-words.ts'
 
 /** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
@@ -71,16 +70,13 @@ function checksToApprove(view: CardView): KnownBlock[] {
 
 /** As counted at the last approval, because people can leave a group. Empty while one approval is enough and none was given. */
 function approvalLines({ request, rule }: CardView): KnownBlock[] {
-  const { approvals, missing, needsApproval, state } = request
-  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
+  const { approvals, needsApproval, state } = request
+  const { needed, counted } = countApprovals(request, rule)
   if (state !== 'waiting' || !needsApproval || (needed === 1 && approvals.length === 0)) return []
   const by = approvals.map(
     ({ by: userId, at, emergency, passed }) =>
       mrkdwn`${mention(userId)}, ${dateTime(at)}${emergency ? mrkdwn` (:rotating_light: emergency${pastWords(passed)})` : ''}`,
   )
-  // Of those from before the rule asked for a confirmation, none counts.
-  const confirmed = approvals.filter((each) => rule?.confirmBy === undefined || each.confirmed !== undefined)
-  const counted = Math.min(confirmed.length, missing === undefined ? approvals.length : needed - missing)
   const others = approvals.length - counted
   const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
   const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''

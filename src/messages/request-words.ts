@@ -137,6 +137,13 @@ export function approvedBy({ approvals, decision }: Pick<Request, 'approvals' | 
   return [...new Set(approvals.length > 0 ? approvals.map(({ by }) => by) : [decision?.by ?? ''])]
 }
 
+/** `standing`: the approvals that can count. Of those from before the rule asked for a confirmation, none can. */
+export function countApprovals({ approvals, missing }: Pick<Request, 'approvals' | 'missing'>, rule: PolicyRule | undefined) {
+  const needed = rule?.approve ? approvalsNeeded(rule.approve) : 1
+  const standing = approvals.filter((each) => rule?.confirmBy === undefined || each.confirmed !== undefined)
+  return { needed, standing, counted: Math.min(standing.length, missing === undefined ? approvals.length : needed - missing) }
+}
+
 /** The approvals that pass windows and freezes. */
 export function emergenciesIn({ approvals }: Pick<Request, 'approvals'>): Request['approvals'] {
   return approvals.filter(({ emergency }) => emergency)

@@ -52,6 +52,8 @@ export function createKeys(prefix: string) {
     repeated: (name: string) => `${tag}:repeated:${name}`,
     /** A hash: when the last click and the last request for options arrived from Slack. */
     lastReceived: `${tag}:last-received`,
+    /** The hash of the rules and freezes of the policy by which the messages of waiting requests were shown last. */
+    policyShown: `${tag}:policy-shown`,
     /** The freeze that was set last, signed. */
     freeze: `${tag}:freeze`,
     /** Up to when a process has searched the audit for changes of the freeze, signed. */

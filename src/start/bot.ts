@@ -14,7 +14,7 @@ import { createKeyring } from '../domain/signing.ts'
 import { abilities, ownChanges, ports } from '../features/index.ts'
 import type { Ability, Feature, Setup } from '../kit/ability.ts'
 import { createDataLossMark, createRedisWatch, createTimer, createWorkerWatch, type Watch } from '../life/self-checks.ts'
-import { endRequestsOfGoneMachines } from '../life/waiting.ts'
+import { applyPolicy } from '../life/waiting.ts'
 import { createWorker, progressFigures, type Work } from '../life/worker.ts'
 import { atMostEvery, createMetricsPage, createStatus, type Snapshot, startHealth } from '../ops/health.ts'
 import { onApiError } from '../outbox/operators.ts'
@@ -104,7 +104,7 @@ export function createBot(config: Config, outlets: Outlets) {
     worker: {
       async start() {
         await worker.start()
-        endRequestsOfGoneMachines(jobs).catch(jobs.errors.of('jobs'))
+        applyPolicy(jobs).catch(jobs.errors.of('jobs'))
       },
       stop: worker.stop,
     },

@@ -52,7 +52,7 @@ function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
         durations: async () => times,
       },
       config: { environment: undefined, infra: { writesPerMinute: 20 }, policy: { rules, freezes: [] } },
-      signatures: { verifyRecord: () => 'genuine' },
+      signatures: { verifyRecord: () => 'genuine', verifyApproval: () => 'genuine' },
       freezes: { lastRead: () => undefined },
       catalog: {
         ...catalog,

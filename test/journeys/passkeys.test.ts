@@ -9,6 +9,7 @@ import {
   onlyMove,
   openPage,
   pressForLink,
+  restartWith,
   runTrust,
   sendAnswer,
   startPasskeyWorld,
@@ -103,6 +104,35 @@ describe('a rule with confirm: passkey', () => {
     expect(last.answer.title).toBe('Approved')
     await untilReport(world.slack, card.ts, /Done/)
     expect(writesOf(world)).toHaveLength(1)
+  })
+
+  test('that asks for one from now on is shown by what waits, and by whose approval no longer counts', async () => {
+    const asking = usual.replace('approvals: 1', 'approvals: 2')
+    const world = await startPasskeyWorld(asking)
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const chiara = await givePasskey(world, world.chiara, people.chiara)
+    await restartWith(world, { policy: asking.replace(', confirm: passkey', '') })
+    const { card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*1 of 2 approvals\*: <@U0BEN00001>/)
+
+    await restartWith(world, { policy: asking })
+
+    await untilCard(world.slack, /, with a passkey\.[\s\S]*\*0 of 2 approvals\* \(1 more doesn't count\): <@U0BEN00001>/)
+    await world.ben.openHome()
+    await world.slack.until(() => /Needs your approval again, with a passkey\./.test(JSON.stringify(world.slack.home(people.ben)?.blocks)))
+    await world.ben.command('/infra pending', { channel: ops })
+    await untilShown(
+      world.slack,
+      people.ben,
+      /1 request needs approval\. You can approve 1\.[\s\S]*Needs your approval again, with a passkey\./,
+    )
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilCard(world.slack, /\*1 of 2 approvals\*: <@U0BEN00001>/)
+    await world.ben.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none\./)
+    await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)
+    await untilReport(world.slack, card.ts, /Done/)
   })
 
   test('asks for one in an emergency of the requester, with the reason on the page', async () => {

@@ -1,7 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { startWorldUnder } from './policy-world.ts'
+import { restartWith } from './passkeys-world.ts'
+import { finn, startWorldUnder } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
-import { ops, people, requestMove, untilReport, untilShown } from './world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 const policy = 'rules:\n  - { name: addresses, approve: [S0ONCALL01] }'
 
@@ -36,4 +38,27 @@ test('a change is not approved once its channel is shared with another organizat
 
   await untilShown(world.slack, people.ben, /^Nobody can use Lockkeeper here: another organization shares this channel\./)
   expect(await world.records.all()).toMatchObject([{ state: 'waiting', approvals: [] }])
+})
+
+test('what waits says what it needs after a start with other rules, and is not updated by a start with the same', async () => {
+  const needing = (approvals: number) => policy.replace('[S0ONCALL01]', `{ any_of: [S0ONCALL01, ${people.ada}], approvals: ${approvals} }`)
+  const world = await startWorldUnder(needing(1))
+  const { card } = await requestMove(world)
+  expect(card.text).not.toContain('approvals')
+
+  await restartWith(world, { policy: needing(2) })
+  await untilCard(world.slack, /\*0 of 2 approvals\*/)
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /\*1 of 2 approvals\*: <@U0BEN00001>/)
+  await restartWith(world, { policy: needing(3) })
+  await untilCard(world.slack, /\*1 of 3 approvals\*: <@U0BEN00001>/)
+  const last = needing(3).replace('S0ONCALL01', `${people.chiara}, ${finn}`)
+  await restartWith(world, { policy: last })
+  await untilCard(world.slack, /\*0 of 3 approvals\* \(1 more doesn't count\): <@U0BEN00001>/)
+
+  const updates = () => world.slack.calls('chat.update').filter(({ args }) => args.ts === card.ts).length
+  const before = updates()
+  await restartWith(world, { policy: last })
+  await wait(1_000)
+  expect(updates()).toBe(before)
 })

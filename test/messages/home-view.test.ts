@@ -9,7 +9,7 @@ import { fitsOnCard } from '../../src/messages/request-message.ts'
 import { button } from '../../src/slack/blocks.ts'
 import { fit } from '../../src/slack/fit.ts'
 import { mrkdwn } from '../../src/slack/text.ts'
-import { description, minutes, requestedAt, requestFor } from '../given/request.ts'
+import { description, minutes, requestedAt, requestFor, ruleFor } from '../given/request.ts'
 import { cardViewFor } from './card-view-for-test.ts'
 import { expectDocument } from './documents.ts'
 import { readableBlocks } from './readable.ts'
@@ -29,6 +29,7 @@ function content(more: Partial<HomeContent> = {}): HomeContent {
   return {
     frozen: [],
     approvableAlone: new Set(),
+    stoppable: new Set(),
     waitsForMe: [],
     decided: new Set(),
     mine: [],
@@ -116,6 +117,17 @@ test('the Home tab in every situation', async () => {
       {
         mine: [entry({ start: now + 90 * minutes, expiresAt: now + 90 * minutes }, { held: { for: 'start', until: now + 90 * minutes } })],
       },
+    ],
+    [
+      'In progress, slower than usual: one that the viewer may stop, and one that only others may',
+      {
+        underway: [0, 1].map((index) => entry({ ...from('U0BEN00001'), id: idOf(index), state: 'tracking', sentAt, slowAt: sentAt })),
+        stoppable: new Set([idOf(0)]),
+      },
+    ],
+    [
+      'The approval of the viewer no longer counts',
+      { viewerId: 'U0BEN00001', waitsForMe: [entry({ approvals: decided[3]?.approvals }, { rule: ruleFor({ confirmBy: 'passkey' }) })] },
     ],
     ['One that the viewer may approve alone', { mine: [entry()], approvableAlone: new Set([requestFor().id]) }],
     ['More than were read', { waitsForMe: [entry()], unread: unreadIn({ waiting: 112, mine: 2 }), unreadable: 2 }],

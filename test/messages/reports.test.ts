@@ -126,6 +126,8 @@ describe('a call', () => {
     const waiting = view({ approvals: [approvedBy('U0BEN00001')], missing: 1 }, { rule: ruleFor({ approve }) })
 
     expect(report(waiting, 'reminder-half')?.match(/<@\w+>/g)).toEqual(['<@U0CHI00001>'])
+    const again = view({ approvals: [approvedBy('U0BEN00001')] }, { rule: ruleFor({ approve, confirmBy: 'passkey' }) })
+    expect(report(again, 'reminder-half')).toMatch(/<@U0BEN00001> and <@U0CHI00001> .* needs approval \(0 of 2\), /)
     const alone = view({ state: 'starting', decision: emergency }, { rule: ruleFor({ approve }) })
     expect(report(alone, 'break-glass')?.match(/<@\w+>/g)).toEqual(['<@U0BEN00001>', '<@U0CHI00001>'])
   })

@@ -210,10 +210,7 @@ export function createBreakages(around: Around): Breakage[] {
       name: 'Two people must approve',
       effect: 'Every change needs two approvals: those of Ben and Chiara. Lockkeeper restarts.',
       rules: (isOn) => ({ approvals: isOn ? 2 : 1 }),
-      said: (isOn) =>
-        isOn
-          ? 'Ben and Chiara must both approve, also what is open. A request message says so after the first approval.'
-          : 'One approval is enough again.',
+      said: (isOn) => (isOn ? 'Ben and Chiara must both approve, also what waits for approval.' : 'One approval is enough again.'),
     }),
     ruleSwitch(around, {
       id: 'passkeys',
