@@ -107,8 +107,8 @@ export interface Issued {
   secret: Secret
   /** Plain text above the secret: `Your new API key ci-deploy`. */
   heading: string
-  /** Plain text in small print below the secret. */
-  note: string
+  /** In small print below the secret. */
+  note: Phrase
   /** When the key ends by itself, in ms since 1970. */
   endsAt?: number | undefined
 }

@@ -21,7 +21,7 @@ import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
 import type { Click } from '../slack/interactions.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { mrkdwn, phraseWords } from '../slack/text.ts'
 import { checkApproval, checkPast } from './authority.ts'
 import { showTaken } from './decide.ts'
 import { answerOf, repeatPreflight } from './send.ts'
@@ -108,7 +108,7 @@ async function readBeforeIssuing(app: App, request: Request, opened: Opened, cli
   // Another press may have created the key that this one found.
   if (outcome !== 'won') return refuseTaken(app, request, click)
   await showTaken(app, request)
-  throw new UserError('account-changed', `Canceled: the account changed since the request. Nothing was created. ${why}`)
+  throw new UserError('account-changed', `Canceled. Nothing was created. ${why}`)
 }
 
 /**
@@ -149,7 +149,7 @@ async function issueAndShow(app: App, claimed: Claimed, click: Click): Promise<v
   const issued = await issue(app, request, () => handover.issue(opened.input, facts, { onAnswer, request }), click)
   if (!issued) return
   if (performance.now() - claimed.startedAt >= app.timings.handoverMs / 2) return retract(app, claimed, issued, 'too-slow', click)
-  const words = { heading: mrkdwn`*${issued.heading}*`, note: mrkdwn`${issued.note}` }
+  const words = { heading: mrkdwn`*${issued.heading}*`, note: phraseWords(issued.note) }
   const place = { responseUrl: click.responseUrl, channelId: click.origin.channelId, userId: click.origin.userId }
   const shown = await showSecret(app, place, words, issued.secret)
   if (shown === 'undelivered') return retract(app, claimed, issued, 'not-shown', click)

@@ -168,6 +168,13 @@ test('a press that finds the key of another press is not told that nothing was c
   expect(live).toHaveLength(1)
 })
 
+test('a press that can no longer create what was approved says why, and nothing about the account that may not be so', async () => {
+  const { press, live, steps } = await approvedKey()
+  live.push(key)
+  await expect(press()).rejects.toThrow(/^Canceled\. Nothing was created\. An API key called ci-deploy already exists\.$/)
+  expect(steps()).toEqual(['void'])
+})
+
 describe('a key that was shown', () => {
   test('ends its request by one step, sent again until Redis answers', async () => {
     const { press, taken, state, live, ephemerals } = await approvedKey({ unanswered: 2 })

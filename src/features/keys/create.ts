@@ -17,7 +17,7 @@ import {
 } from '../../domain/account.ts'
 import { type Change, type IdFact, type Preflight, type PreflightOptions, RetractedBecause, retractedBecause } from '../../domain/change.ts'
 import { UserError } from '../../domain/errors.ts'
-import { NewKeyEnd, wholeMinute } from '../../domain/key-ends.ts'
+import { NewKeyEnd } from '../../domain/key-ends.ts'
 import { formatDuration, phrase } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { type Form, oneOf, text } from '../../kit/change-form.ts'
@@ -41,7 +41,7 @@ import {
   untilWords,
   usualEnd,
 } from './end-fields.ts'
-import { createKey, earlierNow } from './ends.ts'
+import { createKey, fixedEnd } from './ends.ts'
 
 /**
  * `name` is unique, so that a key whose creation was not confirmed can be found by it. For a key that ends, Lockkeeper adds the end when it is
@@ -205,10 +205,10 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
       label: 'Create key',
       issue: async (input, _, options) => {
         const { endsAt } = input
-        const end = typeof endsAt === 'object' ? wholeMinute((await earlierNow(app)) + endsAt.afterMs) : endsAt
+        const end = endsAt && (await fixedEnd(app, endsAt))
         const { key, token } = await createKey(app, { ...input, endsAt: end }, options)
         const heading = `Your new API key ${labelOf(input.name)}`
-        const note = `${seenOnce} Its name on the account is \`${key.name ?? input.name}\`.`
+        const note = phrase`${[seenOnce]} Its name on the account is ${key.name ?? input.name}.`
         return { id: key.id, secret: token, heading, note, endsAt: end }
       },
       retract: ({ id }) => app.account.apiKeys.delete(id),

@@ -4,6 +4,7 @@ import type { ApiKey } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { parseKeyName, writeKeyName } from '../../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../../domain/change.ts'
+import { type NewKeyEnd, wholeMinute } from '../../domain/key-ends.ts'
 import { guardStore } from '../../redis/connect.ts'
 import { type Opened, open, replace, seal } from '../../redis/sealed.ts'
 
@@ -92,6 +93,11 @@ export async function changeEnd(
 /** By both clocks: Redis' and that of this process. If one of them is wrong, nothing ends early. In ms since 1970. */
 export async function earlierNow({ store }: Pick<App, 'store'>): Promise<number> {
   return Math.min(await store.now(), Date.now())
+}
+
+/** When a key ends whose time begins now, in ms since 1970. */
+export async function fixedEnd(app: App, end: NewKeyEnd): Promise<number> {
+  return typeof end === 'number' ? end : wholeMinute((await earlierNow(app)) + end.afterMs)
 }
 
 /** Creates a key. The end of one that ends is recorded before anybody sees its token: a key without its record is one that nobody saw. */

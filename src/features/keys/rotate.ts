@@ -24,7 +24,8 @@ import {
   RetractedBecause,
   retractedBecause,
 } from '../../domain/change.ts'
-import { moment, phrase, utcTime } from '../../domain/text.ts'
+import { NewKeyEnd } from '../../domain/key-ends.ts'
+import { formatDuration, type Phrase, phrase, utcTime } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
@@ -34,8 +35,17 @@ import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
 import { Refusal } from '../../slack/errors.ts'
 import { code, mrkdwn } from '../../slack/text.ts'
-import { creationFindings, endFindings, endsWords, observeCreation, readEnd, requireEndable, splitEnd, untilWords } from './end-fields.ts'
-import { changeEnd, createKey, earlierNow, type KeyEnd, knownEnds, placeOf } from './ends.ts'
+import {
+  creationFindings,
+  endFindings,
+  endsWords,
+  observeCreation,
+  readNewEnd,
+  requireEndable,
+  splitEnd,
+  untilWords,
+} from './end-fields.ts'
+import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, knownEnds, placeOf } from './ends.ts'
 import {
   describeKey,
   differences,
@@ -49,8 +59,8 @@ import {
   subjectOf,
 } from './existing.ts'
 
-/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends, in ms since 1970. `newKey`: what the name of the new one begins with. */
-const Rotation = z.object({ keyId: z.string(), oldEndsAt: z.number().optional(), newKey: z.string().optional() })
+/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends. `newKey`: what the name of the new one begins with. */
+const Rotation = z.object({ keyId: z.string(), oldEndsAt: NewKeyEnd.optional(), newKey: z.string().optional() })
 type Rotation = z.infer<typeof Rotation>
 
 const RotationFacts = KeyFacts.extend({
@@ -60,7 +70,7 @@ const RotationFacts = KeyFacts.extend({
    */
   overlap: z
     .object({
-      oldEndsAt: z.number(),
+      oldEndsAt: NewKeyEnd,
       newName: z.string().optional(),
       createdAt: z.number().optional(),
       endsAt: z.number().optional(),
@@ -140,10 +150,7 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
       ),
     },
     input: async ({ keyId, keep }, sent, app) => ({ keyId, ...(await overlapOf(app, keep === 'none' ? undefined : keep, sent)) }),
-    filled: ({ oldEndsAt }, facts) => ({
-      keep: oldEndsAt === undefined ? 'none' : `${[7 * 24, 24].find((hours) => oldEndsAt - Date.now() > (hours / 2) * 3_600_000) ?? 1}h`,
-      keyId: pickedKey(facts),
-    }),
+    filled: ({ oldEndsAt }, facts) => ({ keep: keptAs(oldEndsAt), keyId: pickedKey(facts) }),
   },
   command: {
     words: 'keys rotate',
@@ -174,7 +181,14 @@ async function overlapOf(
   { origin, deliveryKey }: { origin: { userId: string }; deliveryKey: string },
 ): Promise<Partial<Rotation>> {
   if (end === undefined) return {}
-  return { oldEndsAt: await readEnd(app, end, origin.userId), newKey: uniqueKeyName('', origin.userId, requestIdFor(deliveryKey)) }
+  return { oldEndsAt: await readNewEnd(app, end, origin.userId), newKey: uniqueKeyName('', origin.userId, requestIdFor(deliveryKey)) }
+}
+
+/** The choice in the form that comes next to it. */
+function keptAs(oldEndsAt: NewKeyEnd | undefined): string {
+  if (oldEndsAt === undefined) return 'none'
+  const ms = typeof oldEndsAt === 'number' ? oldEndsAt - Date.now() : oldEndsAt.afterMs
+  return `${[7 * 24, 24].find((hours) => ms > (hours / 2) * 3_600_000) ?? 1}h`
 }
 
 /** The old token stops working at once (vendor's OpenAPI document, "PUT /auth/api_keys/{api_key_id}"). */
@@ -204,7 +218,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
           id: keyId,
           secret: token,
           heading: `The new token of API key ${subjectOf(facts)}`,
-          note: 'Shown once. Save it in your secrets manager now. The old token no longer works.',
+          note: ['Shown once. Save it in your secrets manager now. The old token no longer works.'],
           endsAt: ends?.get(keyId)?.end,
         }
       },
@@ -215,7 +229,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
       facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
     doneSentence: (facts, endsAt) =>
       facts.overlap
-        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once.${endsWords(endsAt)} The old key ends ${moment(facts.overlap.oldEndsAt)}.`
+        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once.${endsWords(endsAt)} The old key works${keptWords(facts.overlap.oldEndsAt)}.`
         : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once.${endsWords(endsAt)} The old token no longer works.`,
   }
 }
@@ -226,10 +240,10 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
   const old = parseKeyName(name)
   if (!overlap?.newName || !old) throw new Error('the key was not read')
   const { label, requester, request: by } = old
-  const now = await earlierNow(app)
+  const [now, oldEndsAt] = [await earlierNow(app), await fixedEnd(app, overlap.oldEndsAt)]
   const { id: once, origin, cardTs: threadTs } = options.request
   const pending: KeyEnd = {
-    ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: overlap.oldEndsAt, since: now },
+    ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: oldEndsAt, since: now },
     ...{ channelId: origin.channelId, threadTs, once, replaces: { end: overlap.endsAt, since: overlap.since } },
   }
   await changeEnd(app, placeOf(pending), () => pending)
@@ -238,7 +252,7 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
     id: key.id,
     secret: token,
     heading: `The token of your new API key ${label}`,
-    note: `Shown once. Save it in your secrets manager now. The old key works until ${utcTime(overlap.oldEndsAt)}.`,
+    note: phrase`Shown once. Save it in your secrets manager now. The old key works${keptWords(oldEndsAt)}.`,
     endsAt: overlap.endsAt,
   }
 }
@@ -267,7 +281,9 @@ async function preflight(
   const opened: RotationFinding[] = key && isOpenToAll(key) ? [{ code: 'full-access-from-everywhere' }] : []
   const warnings = [...checked.warnings, ...opened]
   if (oldEndsAt === undefined) return { ...checked, facts, warnings }
-  const overlap = key ? await overlapWith(app, key, { oldEndsAt, newKey }) : { oldEndsAt }
+  // Its time begins when the button is pressed, so that a slow approval takes nothing away.
+  const end = options.forRequest ? oldEndsAt : await fixedEnd(app, oldEndsAt)
+  const overlap = key ? await overlapWith(app, key, { oldEndsAt: end, newKey }) : { oldEndsAt }
   return {
     ...checked,
     facts: { ...facts, overlap },
@@ -280,7 +296,7 @@ async function preflight(
 async function overlapWith(
   app: App,
   key: ApiKey,
-  { oldEndsAt, newKey = '' }: Pick<Rotation, 'newKey'> & { oldEndsAt: number },
+  { oldEndsAt, newKey = '' }: Pick<Rotation, 'newKey'> & { oldEndsAt: NewKeyEnd },
 ): Promise<RotationFacts['overlap']> {
   requireEndable(app, oldEndsAt, rotationFindings.refuse)
   if (requesterOfKey(key) === undefined) rotationFindings.refuse({ code: 'not-made-here' })
@@ -290,8 +306,9 @@ async function overlapWith(
   // If the record was lost, the name still says it.
   const endsAt = recorded?.end ?? parseKeyName(key.name)?.end
   if (endsAt !== undefined) requireEndable(app, endsAt, rotationFindings.refuse)
+  const isSooner = endsAt !== undefined && endsAt < (await fixedEnd(app, oldEndsAt))
   return {
-    oldEndsAt: Math.min(oldEndsAt, endsAt ?? oldEndsAt),
+    oldEndsAt: isSooner ? endsAt : oldEndsAt,
     newName: `${labelOf(key.name ?? '')}${newKey}`,
     createdAt: Date.parse(key.createdAt ?? '') || undefined,
     endsAt,
@@ -306,6 +323,10 @@ function firstDifference(approved: RotationFacts, now: RotationFacts): RotationF
   return [{ code: 'key-changed', what: 'end', before, now: after }]
 }
 
+function keptWords(end: NewKeyEnd): Phrase {
+  return typeof end === 'number' ? untilWords(end) : [` for ${formatDuration(end.afterMs)}`]
+}
+
 function endWords(endsAt: number | undefined): string {
   return endsAt === undefined ? 'never' : utcTime(endsAt)
 }
@@ -313,7 +334,7 @@ function endWords(endsAt: number | undefined): string {
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */
 function describe(facts: RotationFacts): Description {
   const { overlap } = facts
-  const kept = overlap ? phrase`, keeping the old one${untilWords(overlap.oldEndsAt)}` : []
+  const kept = overlap ? phrase`, keeping the old one${keptWords(overlap.oldEndsAt)}` : []
   const title = phrase`Rotate API key ${keyOf(facts)}${kept}`
   return describeKey(facts, { title, endsIn: 'Old token ends in', underway: 'being rotated', isWarned: true })
 }

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApiKey } from '../../../src/account/objects.ts'
 import { uniqueKeyName } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { endsProblem } from '../../../src/domain/policy.ts'
+import { phraseText } from '../../../src/domain/text.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
 import { findTyped } from '../../../src/kit/thing.ts'
@@ -95,6 +96,33 @@ test('a check that has to wait for the limit of the account is no check that sta
   const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))
 
   await expect(preflight({ keyId: 'tok_1' }, { signal: AbortSignal.timeout(1_000), forRequest: true })).rejects.toBe(limit)
+})
+
+test('the time for which a rotation keeps the old key begins when its button is pressed, however late, and never outlasts its own end', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-20T10:00:00Z') })
+  onTestFinished(() => void vi.useRealTimers())
+  const hour = 3_600_000
+  const check = async (name: string, forRequest: boolean) => {
+    const app = fakeApp({
+      ...membersWith(async () => [{ ...keyCalled(name, 'tok_1'), readOnly: false, allowedIps: [] } as ApiKey]),
+      config: { signsWithApiKey: false },
+      redis: { hgetall: async () => ({}) },
+      keys: { keyEnds: 'ends' },
+      store: { now: async () => Date.now() },
+    })
+    const change = rotateChange(app)
+    const { facts } = await change.preflight({ keyId: 'tok_1', oldEndsAt: { afterMs: hour }, newKey: ' [U0ADA00001 b]' }, { forRequest })
+    return [phraseText(change.describe(facts).title), phraseText(change.doneSentence(facts)).replace(/.*The old/, 'The old')]
+  }
+  const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
+  expect(await check(name, true)).toEqual(['Rotate API key ci, keeping the old one for 1\u00a0h', expect.anything()])
+  vi.setSystemTime(Date.now() + 3 * hour)
+  expect(await check(name, false)).toEqual([
+    'Rotate API key ci, keeping the old one until 2026-11-20 14:00 UTC',
+    'The old key works until 2026-11-20 14:00 UTC.',
+  ])
+  const ending = name.replace(']', ' until 2026-11-20T13:30Z]')
+  expect((await check(ending, true))[0]).toMatch(/until 2026-11-20 13:30 UTC$/)
 })
 
 test('the end of a new key beside the old one is unread without a list, and then that of the old one, or never', async () => {
