@@ -5,7 +5,7 @@ import { approvalsNeeded, type PolicyRule } from '../domain/policy.ts'
 import { formatDuration } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
 import { ruleWords, whoApproves } from '../messages/request-words.ts'
-import { denialWords, type LabelOf } from '../messages/why-not.ts'
+import { denialWords, type LabelOf, lackWords } from '../messages/why-not.ts'
 import { ableToConfirm } from '../rights/confirmation.ts'
 import { type KindRights, type Rights, rightsOf } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
@@ -98,13 +98,16 @@ function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: Pol
   ]
 }
 
-/** What they lack to approve under a rule that lets them. */
-async function lackWords(app: App, { kinds }: Rights, { userId, command }: Origin): Promise<Mrkdwn[]> {
-  const asking = kinds.flatMap(({ rules }) => rules).find(({ rule, approve }) => approve.allowed && rule.confirmBy !== undefined)?.rule
-  if (!asking || (await ableToConfirm(app, asking, [userId])).has(userId)) return []
-  return [
-    mrkdwn`:warning: You have no ${asking.confirmBy ?? ''}, so you can't approve under the ${ruleWords(asking.name)}. ${code(`${command} ${asking.confirmBy}s`)} adds one.`,
-  ]
+/** What they lack to approve under the rules that let them. */
+async function missing(app: App, { kinds }: Rights, { userId, command }: Origin): Promise<Mrkdwn[]> {
+  const rules = new Map(
+    kinds.flatMap(({ rules }) => rules.flatMap(({ rule, approve }) => (rule.approve && approve.allowed ? [[rule.name, rule]] : []))),
+  )
+  const asking = [...rules.values()].filter(({ confirmBy }) => confirmBy !== undefined)
+  const [first] = asking
+  if (!first || (await ableToConfirm(app, first, [userId])).has(userId)) return []
+  const names = asking.map(({ name }) => name)
+  return [mrkdwn`:warning: ${lackWords(names, names.length === rules.size, first.confirmBy ?? '', command)}`]
 }
 
 export const whoAmI = listFeature({
@@ -114,6 +117,6 @@ export const whoAmI = listFeature({
   async list(app, { slashCommand: { origin } }) {
     const rights = await rightsOf(app, origin)
     const listing = rightsListing(rights, origin, app.catalog.labelOf)
-    return { ...listing, notes: [...(await lackWords(app, rights, origin)), ...(listing.notes ?? [])] }
+    return { ...listing, notes: [...(await missing(app, rights, origin)), ...(listing.notes ?? [])] }
   },
 })

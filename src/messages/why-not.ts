@@ -6,7 +6,7 @@ import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, Refusal, refusedWrite } from '../slack/errors.ts'
-import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle } from '../slack/text.ts'
+import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle, someTexts } from '../slack/text.ts'
 import { cardButtons } from './button-ids.ts'
 import { unreadableFreeze } from './freezes.ts'
 import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './request-words.ts'
@@ -170,7 +170,7 @@ function tooLateWords(request: Request, clickerId: string, wouldStop: boolean): 
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${wordsOfFindings(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':
-      return mrkdwn`Canceled: the account changed since the request. Nothing was done.`
+      return mrkdwn`Already canceled. Nothing was done.`
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':
@@ -271,7 +271,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.requester === undefined ? ' besides you' : ''}${denial.confirmBy === undefined ? '' : ` with a ${denial.confirmBy}`}. ${denial.confirmBy === undefined ? "Lockkeeper's operators can add some." : 'Ask them to add one.'}`
+      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.confirmBy === undefined ? '' : ` with a ${denial.confirmBy}`}${denial.requester === undefined ? ' besides you' : ''}. ${denial.confirmBy === undefined ? "Lockkeeper's operators can add some." : mrkdwn`Ask them to add one: ${code(`${command} ${denial.confirmBy}s`)}.`}`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':
@@ -303,6 +303,15 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
     case 'other-version':
       return mrkdwn`Another version of Lockkeeper made this, so nothing was changed. Try again in a few minutes.`
   }
+}
+
+/** To an approver who has nothing to confirm with. `isEvery`: every rule that lets them approve asks for it. */
+export function lackWords(rules: string[], isEvery: boolean, what: string, command: string): Mrkdwn {
+  const [only, ...more] = rules.map(ruleWords)
+  const which = isEvery ? mrkdwn`Every rule that lets you approve asks` : mrkdwn`These rules ask`
+  const asking = more.length === 0 ? mrkdwn`The ${only ?? ''} asks` : which
+  const named = more.length === 0 || isEvery ? '' : mrkdwn`: ${someTexts(rules.map((name) => mrkdwn`“${name}”`))}`
+  return mrkdwn`${asking} for a ${what}, and you have none${named}. ${code(`${command} ${what}s`)} adds one.`
 }
 
 function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {

@@ -24,7 +24,7 @@ describe('a rule with confirm: passkey', () => {
     const world = await startPasskeyWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilShown(world.slack, people.ada, /needs 1 approver besides you with a passkey\. Ask them to add one/)
+    await untilShown(world.slack, people.ada, /needs 1 approver with a passkey besides you\. Ask them to add one: `\/infra passkeys`\./)
 
     const { authenticator, code, answer } = await makePasskey(world, world.ben, people.ben)
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/)
@@ -68,6 +68,33 @@ describe('a rule with confirm: passkey', () => {
     const shown = await untilShown(world.slack, people.ben, /you have none/)
     expect(shown.text).toContain('`/infra passkeys` adds one')
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
+  })
+
+  test.each([
+    ['every', ', confirm: passkey', 'Every rule that lets you approve asks for a passkey, and you have none. `/infra passkeys` adds one.'],
+    ['some', '', 'These rules ask for a passkey, and you have none: “addresses”, “passkeys”. `/infra passkeys` adds one.'],
+  ])('is named by whoami and Home if a person lacks what it asks for: %s', async (_, confirm, words) => {
+    const world = await startPasskeyWorld(`rules:
+  - {name: addresses, changes: [ip.move, ip.evacuate], approve: {any_of: [S0ONCALL01]}, confirm: passkey}
+  - {name: rest, approve: {any_of: [S0ONCALL01]} ${confirm}}`)
+    await world.ben.command('/infra whoami', { channel: ops })
+    expect((await untilShown(world.slack, people.ben, /You are/)).text).toContain(`:warning: ${words}`)
+    await world.ben.openHome()
+    await world.slack.until(() => JSON.stringify(world.ben.home() ?? '').includes(words) || undefined, { what: words })
+  })
+
+  test('names the passkey that it asks for, and its answer is replaced once the link was used', async () => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world)
+    const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+    const asked = await untilShown(world.slack, people.ben, /^.*\n?\*Not approved yet\.\* Confirm it with your passkey “Laptop” within/)
+    await world.ben.click(asked, 'Confirm')
+    const { challenge } = await openPage(world, url)
+    await sendAnswer(world, url, ben.get(challenge))
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect((await untilShown(world.slack, people.ben, /^Confirmed with your passkey\.$/)).ts).toBe(asked.ts)
   })
 
   test('names in the request message the approvers who have none, without a mention', async () => {
@@ -183,8 +210,9 @@ describe('passkeys of a person', () => {
       words: expect.stringContaining('Another approver confirms it with their passkey.'),
     })
     const card = await untilCard(world.slack, /Add passkey/)
-    expect(card.text).toMatch(/Check first[\s\S]*Ask them in person or by phone which key their page shows/)
-    expect(JSON.stringify(card.blocks)).toContain(key)
+    expect(card.text).toMatch(/Check first[\s\S]*Ask <[^>]*@chiara> in person or by phone which key their page shows/)
+    const dialog = JSON.stringify(card.blocks).match(/"confirm":\{.*?"deny"/)?.[0]
+    expect(dialog).toContain(`Add passkey Laptop (${key})\\nAsk @chiara in person or by phone`)
     await world.chiara.click(card, 'Approve')
     await untilShown(world.slack, people.chiara, /another approver must decide/)
     const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)

@@ -61,14 +61,14 @@ test('a ceremony that fails, or a device without the passkey, approves nothing a
   await page.getByRole('button', { name: 'Approve' }).click()
   await expect
     .poll(() => status(page), { timeout: 20_000 })
-    .toMatch(/^Nothing was approved\s+You canceled, the time was over, or this device has no passkey of yours\. Try again/)
+    .toMatch(/^Not confirmed\s+You canceled, the time was over, or this device has no passkey of yours\. Try again/)
   await browser.shoot(page, 'passkeys-canceled')
   expect([await page.getByRole('alert').count(), await focused(page)]).toEqual([1, 'BUTTON'])
 
   const stranger = await startDevice(browser)
   await stranger.page.goto(url)
   await stranger.page.getByRole('button', { name: 'Approve' }).click()
-  await expect.poll(() => status(stranger.page), { timeout: 20_000 }).toMatch(/^Nothing was approved/)
+  await expect.poll(() => status(stranger.page), { timeout: 20_000 }).toMatch(/^Not confirmed/)
   expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
 
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from '../../app.ts'
 import type { Origin } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
@@ -5,20 +6,21 @@ import { formatDuration } from '../../domain/text.ts'
 import type { Feature, OwnAbility } from '../../kit/ability.ts'
 import { sendOwedMessage } from '../../kit/owed-message.ts'
 import type { HomeSection } from '../../messages/home-view.ts'
-import { ruleWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
+import { lackWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import type { Distrust } from '../../record/revised.ts'
+import { readClock } from '../../redis/scripts.ts'
 import { type Confirmation, type ConfirmedAct, whoConfirms } from '../../rights/confirmation.ts'
-import { actions, button, message, notice, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
+import { actions, button, message, notice, noticeView, sectionWithButton, wholeSection } from '../../slack/blocks.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Click } from '../../slack/interactions.ts'
-import { code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { alternatives, code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdwn, quotation } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 import { challengeOf, Proof, partyOf, usableOf, verifyAssertion } from './ceremony.ts'
 import { addPasskeyChange, changeKinds, removePasskeyChange } from './changes.ts'
-import { createLink, keyOf, linkMs, pagePath } from './links.ts'
+import { createLink, keyOf, linkMs, pagePath, readLink } from './links.ts'
 import { passkeyPage } from './page.ts'
 import {
   changePasskeys,
@@ -51,10 +53,14 @@ function isInUse({ config }: App): boolean {
 
 /** On the Home tab of an approver who cannot approve without a passkey. */
 async function showMissing(app: App, { userId, command }: Origin): Promise<HomeSection | undefined> {
-  const lacks = (await whoConfirms(app)).find(({ unable }) => unable.includes(userId))
-  if (!lacks) return undefined
-  const words = mrkdwn`You have none, so you can't approve under the ${ruleWords(lacks.rule.name)}. ${code(`${command} passkeys`)} adds one.`
-  return { title: 'Your passkey', entries: [wholeSection(words)], rest: `${command} passkeys` }
+  const lacking = (await whoConfirms(app)).filter(({ unable }) => unable.includes(userId)).map(({ rule }) => rule.name)
+  if (lacking.length === 0) return undefined
+  const isEvery = app.config.policy.rules.every(({ approve, confirmBy }) => !approve || confirmBy === 'passkey')
+  return {
+    title: 'Your passkey',
+    entries: [wholeSection(lackWords(lacking, isEvery, 'passkey', command))],
+    rest: `${command} passkeys`,
+  }
 }
 
 const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open' } as const
@@ -62,6 +68,7 @@ const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-o
 function create(app: App): Feature {
   if (!isInUse(app)) return { commands: [] }
   const removal = removePasskeyChange(app)
+  const watched = new Set<string>()
   return {
     changes: [addPasskeyChange(app) as Change, removal as Change],
     commands: [
@@ -81,7 +88,7 @@ function create(app: App): Feature {
       [buttons.add]: (click) => pressAdd(app, click),
       [buttons.remove]: (click) => pressRemove(app, removal as Change, click),
       // Slack also sends a click on a button that opens an address.
-      [buttons.open]: async ({ answer }) => answer.elsewhere(),
+      [buttons.open]: (click) => pressOpen(app, watched, click),
     },
   }
 }
@@ -154,21 +161,42 @@ async function readOrAlert(app: App): Promise<Found> {
 /** The answer to a click on a button of a request whose rule asks for a passkey. */
 async function askFor(app: App, requestId: string, { to, reason }: ConfirmedAct, origin: Origin): Promise<Message> {
   const command = `${origin.command} passkeys`
+  const notDone = to === 'start-now' ? 'Not started' : 'Not approved'
   const found = await readOrAlert(app)
   if (found.distrust)
-    throw new Refusal('no-passkey', mrkdwn`Not approved: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
-  if (usableOf(app, found, origin.userId).length === 0)
-    throw new Refusal(
-      'no-passkey',
-      mrkdwn`Not approved: this rule asks for your passkey, and you have none here. ${code(command)} adds one.`,
-    )
+    throw new Refusal('no-passkey', mrkdwn`${notDone}: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
+  const names = new Set(usableOf(app, found, origin.userId).map(({ name }) => name))
+  if (names.size === 0)
+    throw new Refusal('no-passkey', mrkdwn`${notDone}: this rule asks for your passkey, and you have none here. ${code(command)} adds one.`)
   const url = await createLink(app, { to, origin, requestId, reason })
-  return linkMessage(mrkdwn`*Not approved yet.* Confirm it with your passkey within ${formatDuration(linkMs)}.`, 'Confirm', url)
+  const mine = alternatives([...names].map(quotation))
+  return linkMessage(mrkdwn`*${notDone} yet.* Confirm it with your passkey ${mine} within ${formatDuration(linkMs)}.`, 'Confirm', url)
 }
 
 function linkMessage(words: Mrkdwn, label: string, url: string): Message {
-  const opens = { ...button({ text: label, actionId: buttons.open, value: 'open', style: 'primary' }), url }
+  const value = new URL(url).pathname.slice(pagePath.length)
+  const opens = { ...button({ text: label, actionId: buttons.open, value, style: 'primary' }), url }
   return message([...wholeSection(words), ...actions([opens])])
+}
+
+const lookMs = 2_000
+
+/** Slack lets an ephemeral message be replaced only after a click on it, so its link is watched from then on. `watched`: those that are. */
+async function pressOpen(app: App, watched: Set<string>, { value, origin, view, answer }: Click): Promise<void> {
+  answer.elsewhere()
+  const link = await readLink(app, value)
+  if (link?.origin.userId !== origin.userId || watched.has(value)) return
+  const replaceOnceOver = async () => {
+    while (await readLink(app, value)) await delay(lookMs, undefined, { ref: false })
+    const used = link.to === 'add' ? mrkdwn`Passkey created. Its page says what follows.` : mrkdwn`Confirmed with your passkey.`
+    const words = (await readClock(app)) < link.until ? used : mrkdwn`This link has expired. Press the button again.`
+    await (view ? view.update(noticeView(words)) : answer.replace(notice(words)))
+  }
+  watched.add(value)
+  // Without Redis the message stays, and its page says what is true.
+  void replaceOnceOver()
+    .catch(() => {})
+    .finally(() => watched.delete(value))
 }
 
 async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { App } from '../../app.ts'
 import type { Change, Finding } from '../../domain/change.ts'
-import { owner, type Phrase, phrase } from '../../domain/text.ts'
+import { owner, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { whoConfirms } from '../../rights/confirmation.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
@@ -17,10 +17,14 @@ type Wanted = z.infer<typeof Wanted>
 
 const known = findings({
   'has-passkey': finding(
-    { count: z.number() },
-    ({ count }) => `They already have ${count === 1 ? 'one' : count}. Ask them in person or by phone which key their page shows.`,
+    { count: z.number(), by: z.string() },
+    ({ count, by }) =>
+      phrase`${person(by)} already has ${[count === 1 ? 'a passkey' : `${count} passkeys`]}. Ask them in person or by phone which key their page shows.`,
   ),
-  'ask-first': finding('Ask them in person or by phone which key their page shows: a stolen session can request this, too.'),
+  'ask-first': finding(
+    { by: z.string() },
+    ({ by }) => phrase`Ask ${person(by)} in person or by phone which key their page shows: a stolen session can request this, too.`,
+  ),
   'only-passkey': finding("It is their only one. They can't confirm approvals until they have another."),
   'too-few-left': finding(
     { rule: z.string(), left: z.number(), needed: z.number() },
@@ -37,7 +41,7 @@ export function addPasskeyChange(app: App): Change<Wanted, Wanted> {
     async check({ by }) {
       const count = passkeysOf(await readPasskeys(app), by).length
       if (count >= mostPasskeys) known.refuse({ code: 'no-room' })
-      return [count === 0 ? { code: 'ask-first' } : { code: 'has-passkey', count }]
+      return [count === 0 ? { code: 'ask-first', by } : { code: 'has-passkey', count, by }]
     },
     next: withOne,
     isDone: isIn,
@@ -86,7 +90,7 @@ interface Differing {
 
 function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, told }: Differing): Change<Wanted, Wanted> {
   const [word, imperative, past, gerund] = verb
-  const whatOf = ({ passkey: { name, by } }: Wanted): Phrase => [' passkey ', ...phrase`${name}${owner(by)}`]
+  const whatOf = ({ passkey }: Wanted, key = ''): Phrase => [' passkey ', ...phrase`${passkey.name}${[key]}${owner(passkey.by)}`]
   return {
     kind: `passkey.${word}`,
     hasNoForm: true,
@@ -100,11 +104,9 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
     differences: () => [],
     explain: known.explain,
     describe: (wanted) => ({
-      title: [imperative, ...whatOf(wanted)],
-      facts: [
-        { label: 'Owner', value: wanted.passkey.by, isPerson: true },
-        { label: 'Key', value: keyOf(wanted.passkey) },
-      ],
+      // The dialog of *Approve* hides the message, and shows the title.
+      title: [imperative, ...whatOf(wanted, ` (${keyOf(wanted.passkey)})`)],
+      facts: [{ label: 'Owner', value: wanted.passkey.by, isPerson: true }],
       ids: [],
       underway: `being ${past.toLowerCase()}`,
     }),
