@@ -271,8 +271,10 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
   const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []
-  const key = keys.find((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
-  return key ? keyMessage(key, typed) : nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
+  const called = keys.filter((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
+  if (called.length > 0)
+    return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, called.length > 1 ? key.tokenLastSlice : undefined)))
+  return nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
 }
 
 /** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
@@ -282,16 +284,19 @@ async function requestsCalled({ redis, keys, store }: App, typed: string): Promi
   return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
 }
 
-/** The list has its details and what can be requested for it. Its end is the one in its name. */
-function keyMessage(key: ApiKey, typed: string): Message {
+/** The list has its details and what can be requested for it. Its end is the one in its name. `mark`: tells it from others of its name. */
+function keyBlock(key: ApiKey, typed: string, mark: string | undefined): KnownBlock {
   const { end } = parseKeyName(key.name) ?? {}
   const requester = requesterOfKey(key)
-  const ends = end === undefined ? mrkdwn`Doesn't end by itself` : mrkdwn`Ends ${dateTime(end)}`
-  const more = joinMrkdwn([...(requester ? [mrkdwn`For ${mention(requester)}`] : []), ends], '  ·  ')
-  const line = described(apiKeys.nameOf(key) ?? key.id, `API key, ${accessWords(key)}`, [more], [key.user?.email])
-  const value = JSON.stringify({ version: 1, command: 'keys', args: [typed], page: 0 } satisfies z.infer<typeof PageButton>)
-  const show = button({ text: 'Show key', actionId: pageActionIds.run, value })
-  return message([sectionWithButton(line, show)])
+  const more = [
+    ...(requester ? [mrkdwn`For ${mention(requester)}`] : []),
+    ...(mark ? [mrkdwn`Token ends in ${code(mark)}`] : []),
+    end === undefined ? mrkdwn`Doesn't end by itself` : mrkdwn`Ends ${dateTime(end)}`,
+  ]
+  const line = described(apiKeys.nameOf(key) ?? key.id, `API key, ${accessWords(key)}`, [joinMrkdwn(more, '  ·  ')], [key.user?.email])
+  const args = mark ? [typed, mark] : [typed]
+  const value = JSON.stringify({ version: 1, command: 'keys', args, page: 0 } satisfies z.infer<typeof PageButton>)
+  return sectionWithButton(line, button({ text: 'Show key', actionId: pageActionIds.run, value }))
 }
 
 function nearWords(

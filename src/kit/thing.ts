@@ -32,8 +32,10 @@ export interface Thing<Item extends { id: string }> {
   candidate(item: Known<Item>): Candidate
   /** Why pickers leave it out: a request for it could only be refused. */
   whyLeftOut?(app: App, item: Item): string | undefined
+  /** What stands beside its name, if several have that. Default: its id. */
+  mark?(item: Known<Item>): Mrkdwn | undefined
   /** What differs between two of one name. */
-  details(item: Known<Item>): (string | undefined)[]
+  details(item: Known<Item>): (Mrkdwn | string | undefined)[]
   /** Reads one by its id. Absent if the account API has no such read. */
   read?(app: App, id: string, signal: AbortSignal | undefined): Promise<Item>
   /** Whether it looks like an id of the service. Anything else may be a name. */
@@ -171,7 +173,7 @@ export function askWhichOne(named: Namesakes<unknown>, choice: TypedChoice & { a
     byId: `${choice.command} ${byId}`,
     question: mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. ${ask}`,
     choices: found.map((item) => ({
-      words: choiceWords({ name: thing.nameOf(item) ?? item.id, id: item.id }, thing.details(item)),
+      words: choiceWords(thing.nameOf(item) ?? item.id, thing.mark?.(item) ?? code(item.id), thing.details(item)),
       input: inputOf(item.id),
     })),
   })

@@ -2,10 +2,11 @@ import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, isOwnKey, type Server, type VirtualMachine } from '../account/objects.ts'
 import { nothingIfAbsent, requireUncut } from '../account/resource.ts'
-import { findNamesakes, isBgp, labelOf, statusNotShown } from '../domain/account.ts'
+import { findNamesakes, isBgp, labelOf, requesterOfKey, statusNotShown } from '../domain/account.ts'
 import type { List } from '../domain/list.ts'
-import { sameName } from '../domain/text.ts'
+import { sameName, utcTime } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
+import { code, dateTime, mention, mrkdwn } from '../slack/text.ts'
 import type { Thing } from './thing.ts'
 
 export const virtualMachines: Thing<VirtualMachine> = {
@@ -84,14 +85,22 @@ export const apiKeys: Thing<ApiKey> = {
   nameOf: ({ name }) => name && labelOf(name),
   // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people.
   isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => sameName(each, typed)),
-  candidate: ({ id, name, tokenLastSlice, user }) => ({
+  candidate: ({ id, name, tokenLastSlice, createdAt, user }) => ({
     value: id,
     text: name === undefined ? id : labelOf(name),
-    description: smallPrint([endOf(tokenLastSlice), user?.email, name === undefined ? undefined : id]),
+    description: smallPrint([endOf(tokenLastSlice) ?? (name && id), createdAt && `created ${utcTime(Date.parse(createdAt))}`, user?.email]),
     terms: [name],
   }),
   whyLeftOut: (app, key) => (isOwnKey(key, app) ? 'Lockkeeper uses this key.' : undefined),
-  details: ({ name, tokenLastSlice, user }) => [endOf(tokenLastSlice), user?.email, name],
+  mark: ({ tokenLastSlice }) => (tokenLastSlice === undefined ? undefined : mrkdwn`token ends in ${code(tokenLastSlice)}`),
+  details: ({ createdAt, user, ...key }) => {
+    const requester = requesterOfKey(key)
+    return [
+      requester && mrkdwn`for ${mention(requester)}`,
+      createdAt && mrkdwn`created ${dateTime(Date.parse(createdAt))}`,
+      user?.email && `owner ${user.email}`,
+    ]
+  },
 }
 
 /** Finds the other keys that people know by the same name. They are named as lists show them: by the ends of their tokens, and by no id. */

@@ -173,7 +173,7 @@ export function whichOne({ question, choices, actionId, byId, command, reason, s
   ])
 }
 
-export function choiceWords({ name, id }: { name: string; id: string }, details: (string | undefined)[]): Mrkdwn {
+export function choiceWords(name: string, mark: Mrkdwn, details: (Mrkdwn | string | undefined)[]): Mrkdwn {
   const known = details.flatMap((part) => (part ? [mrkdwn`${part}`] : []))
-  return mrkdwn`*${nameWords(name)}*  ·  ${code(id)}\n${joinMrkdwn(known, '  ·  ')}`
+  return mrkdwn`*${nameWords(name)}*  ·  ${mark}\n${joinMrkdwn(known, '  ·  ')}`
 }

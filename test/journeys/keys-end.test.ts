@@ -137,7 +137,7 @@ describe('a rotation that keeps the old key for a while', () => {
     await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
     const [old] = keysCalled(world, 'ci-deploy')
     const card = await carryOut(world, '/infra keys rotate ci-deploy keeping the old one for 1d', 'Rotate key')
-    expect(card.text).toMatch(/Rotate API key ci-deploy, keeping the old one until/)
+    expect(card.text).toMatch(/Rotate API key ci-deploy, keeping the old one for 1\sd/)
     const both = keysCalled(world, 'ci-deploy')
     expect(both).toMatchObject([
       { id: old?.id, token: old?.token },
@@ -157,7 +157,14 @@ describe('a rotation that keeps the old key for a while', () => {
       const shownHome = JSON.stringify(world.ada.home() ?? '')
       return shownHome.includes('Your keys that end (2)') ? shownHome : undefined
     })
-    for (const end of shownEnds) expect([list.includes(end), home.includes(end)], end).toEqual([true, true])
+    // In one format.
+    for (const end of shownEnds)
+      expect([list, home].map((text) => text.match(new RegExp(`<!date\\^${end}\\^[^|]*`))?.[0])).toEqual(
+        Array(2).fill(`<!date^${end}^{time} {date_short_pretty}`),
+      )
+    await world.ada.command('/infra ci-deploy', { channel: ops })
+    const found = await untilShown(world.slack, people.ada, /API key, read-only[\s\S]*API key, read-only/)
+    for (const { token } of both) expect(found.text).toContain(`Token ends in \`${token.slice(-5)}\``)
     for (const { token } of both) expect(home).toContain(`token ends in \`${token.slice(-5)}\``)
 
     await tend(world)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { VirtualMachine } from '../../src/account/objects.ts'
+import type { ApiKey, VirtualMachine } from '../../src/account/objects.ts'
+import { uniqueKeyName } from '../../src/domain/account.ts'
 import { ApiError, ApiUnreachableError, ListCutError } from '../../src/domain/errors.ts'
 import type { List } from '../../src/domain/list.ts'
 import {
@@ -112,6 +113,27 @@ describe('things of one name', () => {
         action_id: 'this-one',
         value: JSON.stringify({ version: 2, input: { id }, command: '/infra' }),
       })),
+    )
+  })
+
+  test('are told apart by what people know of them, and keys by no id', () => {
+    const createdAt = '2026-11-20T10:00:00Z'
+    const key = (id: string, tokenLastSlice: string, by: string) =>
+      ({ id, name: uniqueKeyName('ci', by, 'a'.repeat(32)), tokenLastSlice, createdAt, user: { email: 'bot@example.com' } }) as ApiKey
+    const found = [key('tok_1', 'x7Qz1', 'U0ADA00001'), key('tok_2', 'b2c3d', 'U0BEN00001')] as const
+    const { blocks } = askWhichOne({ ...asked, thing: apiKeys, typed: 'ci', found: [...found] }, choice)
+
+    expect(readableBlocks(blocks)).toMatchInlineSnapshot(`
+      "2 API keys are called ci. Which one?
+      *ci*  ·  token ends in \`x7Qz1\`
+      for <@U0ADA00001>  ·  created <!date^1795168800^{time} {date_short_pretty}|2026-11-20 10:00 UTC>  ·  owner bot@example.com
+      [This one]
+      *ci*  ·  token ends in \`b2c3d\`
+      for <@U0BEN00001>  ·  created <!date^1795168800^{time} {date_short_pretty}|2026-11-20 10:00 UTC>  ·  owner bot@example.com
+      [This one]"
+    `)
+    expect(JSON.stringify(apiKeys.candidate(found[0]).description)).toBe(
+      '"ends in x7Qz1  ·  created 2026-11-20 10:00 UTC  ·  bot@example.com"',
     )
   })
 

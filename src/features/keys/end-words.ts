@@ -2,7 +2,7 @@ import { utcTime } from '../../domain/text.ts'
 import { sameKey } from '../../messages/operator-notices.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { itemButton } from '../../slack/table.ts'
-import { code, dateTime, dayAndTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 import type { KeyEnd, KeyEndMessage } from './ends.ts'
 
@@ -28,7 +28,7 @@ export function keyEndMessage(
       wholeSection(mrkdwn`:no_entry_sign: API key ${named(key)} has ended. It was deleted, and its token no longer works. cc ${owner}`),
     )
   const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
-  const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${dayAndTime(end)}. Its token stops working then.${how}`
+  const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${dateTime(end)}. Its token stops working then.${how}`
   const buttons = actionsFor(
     command,
     'ending',
@@ -39,7 +39,7 @@ export function keyEndMessage(
 
 /** For Home: one line for each key. */
 export function ownKeyWords(key: KeyEndMessage['key']): Mrkdwn {
-  return mrkdwn`:key: ${named(key)}  ·  ends ${dayAndTime(key.end)}`
+  return mrkdwn`:key: ${named(key)}  ·  ends ${dateTime(key.end)}`
 }
 
 /** `places`: where the records are in Redis, which are the ids of the keys. */

@@ -78,8 +78,8 @@ const { refuse, schema } = findings(sharedFindings)
 type SharedFinding = z.infer<typeof schema>
 
 /** The option of a picker that is chosen already. */
-export function pickedKey({ keyId, name }: KeyFacts) {
-  return preset({ text: name === undefined ? keyId : labelOf(name), value: keyId, description: keyId })
+export function pickedKey({ keyId, name, lastSlice }: KeyFacts) {
+  return preset(apiKeys.candidate({ id: keyId, name, tokenLastSlice: lastSlice }))
 }
 
 export const resourceOf = ({ keyId }: { keyId: string }) => `api_key:${keyId}`

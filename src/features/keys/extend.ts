@@ -94,7 +94,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     },
     filled: ({ keyId, endsAt }, { known, lastSlice }) => ({
       ...filledEnd(endsAt),
-      keyId: preset({ text: known ? keyInForm({ ...known, lastSlice }) : keyId, value: keyId, description: keyId }),
+      keyId: preset({ text: known ? keyInForm({ ...known, lastSlice }) : keyId, value: keyId }),
     }),
   },
   command: {
