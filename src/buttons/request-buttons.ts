@@ -70,6 +70,7 @@ export function requestButtons(
       ),
       [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
+      [urgencyBlockId]: (click) => chooseUrgency(app, click),
       [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
     },
     submissions: {
@@ -202,12 +203,24 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<F
   return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks: checkBlocks(viewOf(app, request)) })
 }
 
+/** Slack marks a field that may stay empty as optional, so the form has one for the reason only once an emergency approval is chosen. */
+async function chooseUrgency(app: App, { view, origin, answer, actionId: at }: Click): Promise<void> {
+  const metadata = readMetadata(view?.metadata ?? '')
+  const request = await requireRequest(app, { value: metadata?.button ?? '', origin, answer, at }, () => true)
+  const form = await heldForm(app, request, view?.chosen[urgencyBlockId]?.value === urgent)
+  await view?.update(form(metadata ?? { origin }, app.catalog.titleOf(request), undefined, reasonIn(view.values)))
+}
+
 const sentence = [mrkdwn`Too short. Write at least ${fewestWords} different words.`, isSentence] as const
 
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
   const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), ...sentence)
-  if (isUrgent && problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
+  if (isUrgent && problem) {
+    // The form may have been sent before it had the field.
+    const hasField = Object.hasOwn(submission.values, reasonBlockId)
+    return hasField ? { is: 'refused', problems: { [reasonBlockId]: problem }, again } : { is: 'next', view: again(problem) }
+  }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
   if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
   if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
@@ -272,7 +285,7 @@ const formOf =
       blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`${boldPhrase(title)}${words}`), ...blocks(entered)],
     })
 
-const reasonOf = (entered: string | undefined, hint: string, optional = false) => reasonInput(entered, hint, { optional, multiline: true })
+const reasonOf = (entered: string | undefined, hint: string) => reasonInput(entered, hint, { optional: false, multiline: true })
 
 export const rejectForm = formOf({
   callbackId: rejectCallbackId,
@@ -303,7 +316,6 @@ export function heldApprovalForm({ held, passes, start, isUrgent, checks }: Held
   const text = start === undefined ? "Emergency approval: it doesn't wait" : 'Emergency approval: it only waits for its start'
   const now = option({ text, value: urgent })
   const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)
-  const why = "For an emergency approval: a sentence that says why this can't wait. It's posted in the channel."
   return formOf({
     callbackId: approveCallbackId,
     title: held ? 'Approve a held change' : 'Approve',
@@ -311,11 +323,11 @@ export function heldApprovalForm({ held, passes, start, isUrgent, checks }: Held
     words: held ? mrkdwn`\n:hourglass_flowing_sand: ${heldWords(held)}${requestedStart(held, start)}` : mrkdwn``,
     blocks: (entered) => [
       ...checks,
-      ...(passes
+      ...(passes ? [input({ blockId: urgencyBlockId, label: 'Approval', dispatchAction: true, element: choice })] : []),
+      ...(passes && isUrgent
         ? [
-            input({ blockId: urgencyBlockId, label: 'Approval', element: choice }),
             ...wholeSection(mrkdwn`*Emergency approval:* ${passes}${ownStart(start)}`),
-            reasonOf(entered, why, true),
+            reasonOf(entered, "A sentence that says why this can't wait. It's posted in the channel."),
           ]
         : []),
     ],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freeze, unfreeze } from '../journeys/freeze-world.ts'
 import { linkIn, listPasskeys, pressForLink } from '../journeys/passkeys-world.ts'
 import { finn, type PolicyWorld, writesOf } from '../journeys/policy-world.ts'
-import { people, requestMove, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
+import { chooseEmergency, people, requestMove, untilCard, untilReport, untilShown, type World } from '../journeys/world.ts'
 import { type Browser, openBrowser } from '../page/open-browser.ts'
 import { addPasskey, createPasskey, type Device, startAtLocalhost, startDevice, status } from '../page/passkeys-devices.ts'
 
@@ -47,7 +47,7 @@ async function linkOf(world: World, by: World['ben'], id: string, card: Paramete
   await by.click(card, 'Approve')
   await world.slack.until(() => by.topView(), { what: 'the form' })
   const before = world.slack.ephemerals(id).length
-  if (reason) await by.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
+  if (reason) await chooseEmergency(world, by, reason)
   expect((await by.submit()).errors).toBeUndefined()
   return linkIn(await world.slack.until(() => world.slack.ephemerals(id).slice(before).at(-1), { what: 'the link' }))
 }
@@ -186,7 +186,7 @@ test('no real answer of a device counts for anything but its own person, request
   await ben.page.goto(url)
   const away = world.slack.faults.add({ method: 'usergroups.users.list', kind: 'status', times: 1_000 })
   await ben.page.getByRole('button', { name: 'Approve' }).click()
-  await expect.poll(() => status(ben.page)).toMatch(/^Nothing was approved\s+.*Slack/)
+  await expect.poll(() => status(ben.page)).toMatch(/^Not confirmed\s+.*Slack/)
   away.remove()
   await ben.page.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(() => status(ben.page)).toMatch(/^Approved\s+Approved \(1 of 2\)\. One more needed\./)

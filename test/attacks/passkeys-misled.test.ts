@@ -21,7 +21,7 @@ import {
   usual,
 } from '../journeys/passkeys-world.ts'
 import { writesOf } from '../journeys/policy-world.ts'
-import { ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
+import { chooseEmergency, ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 
 const addCard = /Add passkey[\s\S]*needs approval from/
 const wordsOf = (html: string) => html.replace(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, ' ')
@@ -86,8 +86,8 @@ test('an emergency approval passes no freeze that its page did not name', async 
   const ben = await givePasskey(world, world.ben, people.ben)
   const { card } = await requestMove(world)
   await world.ben.click(card, 'Approve')
-  const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
-  await world.ben.fill(form, { Approval: "Emergency approval: it doesn't wait", Reason: 'The site is down for everybody' })
+  await world.slack.until(() => world.ben.topView(), { what: 'the form' })
+  await chooseEmergency(world, world.ben, 'The site is down for everybody')
   const url = await submitForLink(world, world.ben, people.ben)
   const { challenge, html } = await openPage(world, url)
   expect(wordsOf(html)).toContain('Overrides the window “never”')

@@ -8,7 +8,19 @@ import { freeze } from './freeze-world.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { onlyRequest, repliesTo, restart, startWorldUnder } from './policy-world.ts'
 import { openRecords } from './records.ts'
-import { approveHeld, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
+import {
+  approveHeld,
+  chooseEmergency,
+  ops,
+  patchesOf,
+  people,
+  requestMove,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+} from './world.ts'
 
 /** A window that is closed today. */
 function closedWindow(): string {
@@ -29,7 +41,7 @@ async function openForm({ slack }: World, by: Person, card: Message) {
 
 async function approveInEmergency(world: World, by: Person, card: Message, reason = sentence) {
   await openForm(world, by, card)
-  await by.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
+  await chooseEmergency(world, by, reason)
   return by.submit()
 }
 
@@ -52,13 +64,22 @@ alerts:
 
     expect(form.title).toBe('Approve a held change')
     expect(JSON.stringify(form)).toMatch(/Held by a freeze until lifted\.|[Ss]tarts when the window/)
-    expect(JSON.stringify(form)).toMatch(/Overrides the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze \(until lifted\)\./)
+    expect(JSON.stringify(form)).not.toMatch(/Reason|Overrides/)
+    // It is sent before Slack shows the field.
+    const unshown = world.slack.faults.add({ method: 'views.update', kind: 'error', error: 'internal_error', times: 5 })
+    await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait" })
+    await expect.poll(() => unshown.fired).toBeGreaterThan(0)
+    await world.ben.submit()
+    await world.slack.until(() => JSON.stringify(world.ben.topView()).includes('Too short. Write'), { what: 'the field for the reason' })
+    const urgent = world.ben.topView()
+    expect(JSON.stringify(urgent)).toMatch(/Overrides the window “office” \(opens [^)]*\) and <@U0BEN00001>'s freeze \(until lifted\)\./)
+    expect(JSON.stringify(urgent)).toMatch(/"text":"Reason"[^{}]*\}[^{}]*\{[^{}]*\}[^{}]*"optional":false/)
     for (const [reason, words] of [
-      ['', /Too short\. Write at least 3 different words/],
-      ['ok', /Too short/],
+      ['', /Please complete this required field/],
+      ['ok', /Too short\. Write at least 3 different words/],
       ['asap asap asap!!', /Too short/],
     ] as const) {
-      await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: reason })
+      await world.ben.fill(undefined, { Reason: reason })
       expect(JSON.stringify((await world.ben.submit()).errors)).toMatch(words)
     }
     expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting', approvals: [] })
@@ -102,9 +123,8 @@ rules:
   const card = await untilCard(world.slack, /203\.0\.113\.10/)
   const form = JSON.stringify(await openForm(world, world.ben, card))
   expect(form).toMatch(/Held by a freeze, until [^.]*\.\\nRequested start: /)
-  expect(form).toMatch(/Emergency approval: it only waits for its start.*\*Emergency approval:\* Overrides [^.]*\. Starts <!date/)
-
-  await world.ben.fill(undefined, { Approval: 'Emergency approval: it only waits for its start', Reason: sentence })
+  await chooseEmergency(world, world.ben, sentence, 'Emergency approval: it only waits for its start')
+  expect(JSON.stringify(world.ben.topView())).toMatch(/\*Emergency approval:\* Overrides [^.]*\. Starts <!date/)
   await world.ben.submit()
   await untilCard(world.slack, /203\.0\.113\.10.*\*Approved\.\* Starts <!date/s)
 
@@ -158,10 +178,11 @@ rules:
     await approveInEmergency(world, world.ben, card)
     await untilCard(world.slack, new RegExp(`${elasticIp.address}[^]*1 of 2 approvals`))
     await openForm(world, world.ben, other.card)
+    await chooseEmergency(world, world.ben, '')
     writeFileSync(file, policy(''))
     await restart(world)
 
-    await world.ben.fill(undefined, { Approval: "Emergency approval: it doesn't wait", Reason: sentence })
+    await world.ben.fill(undefined, { Reason: sentence })
     expect(JSON.stringify(await world.ben.submit())).toContain('Not approved: the rule “moves” allows no emergency approval.')
     const usual = JSON.stringify(await openForm(world, world.chiara, card))
     expect(usual).toContain('Held by a freeze until lifted.')

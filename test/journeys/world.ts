@@ -91,6 +91,18 @@ export async function approveHeld(world: Pick<World, 'slack'>, by: World['ben'],
   if (form.errors) throw new Error(JSON.stringify(form.errors))
 }
 
+/** Chooses an emergency approval in the form that is open, which then asks for the reason. */
+export async function chooseEmergency(
+  { slack }: Pick<World, 'slack'>,
+  by: World['ben'],
+  reason: string,
+  choice = "Emergency approval: it doesn't wait",
+) {
+  await by.fill(undefined, { Approval: choice })
+  await slack.until(() => JSON.stringify(by.topView()).includes('"Reason"'), { what: 'the field for the reason' })
+  await by.fill(undefined, { Reason: reason })
+}
+
 /** Returns the changes of addresses and names that reached the account. */
 export function patchesOf({ accountApi }: Pick<World, 'accountApi'>) {
   return accountApi.journal.writes().filter(({ method }) => method === 'PATCH')

@@ -137,7 +137,8 @@ const input = kind('input', {
   dispatch_action: flag,
 }).superRefine(({ dispatch_action: dispatches, element: { type } }) => {
   // Text inputs follow other rules for dispatching (`dispatch_action_config`), which are not described here.
-  if (dispatches && type !== 'external_select') throw new NotDescribed(`"dispatch_action" with the type "${type}"`)
+  if (dispatches && !['external_select', 'radio_buttons'].includes(type))
+    throw new NotDescribed(`"dispatch_action" with the type "${type}"`)
 })
 
 const section = kind('section', {
