@@ -32,7 +32,7 @@ const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkd
 /** The one that it replaced does not come back by itself. Empty once that would be over, too. */
 function canceledWords({ planned, until }: FreezeRecord): Mrkdwn {
   if (!planned || (planned.until ?? Number.POSITIVE_INFINITY) <= (until ?? 0)) return mrkdwn``
-  return mrkdwn` The freeze planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)} was canceled by this one: set it again if you need it.`
+  return mrkdwn` This freeze had replaced the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}: set that again if you need it.`
 }
 
 function replacesWords({ ends, planned }: FreezeRecord): Mrkdwn {
@@ -149,7 +149,7 @@ export function frozenBlocks(
   const on = freezeSetAt(freeze, now)
   const words = freeze.isUnreadable
     ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
-    : on && mrkdwn`:snowflake: *Frozen* ${frozenWords(on)}.`
+    : on && mrkdwn`:snowflake: *${on.from > now ? 'Freeze planned' : 'Frozen'}* ${frozenWords(on)}.`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),

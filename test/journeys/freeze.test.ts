@@ -144,7 +144,7 @@ describe('a freeze', () => {
     await untilSaid(world, ops, /until lifted\. It replaces the one planned from <!date.* until <!date.*\. No change starts\./)
     await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Canceled: a freeze planned*'), { what: 'the replaced one' })
     await unfreeze(world)
-    await untilSaid(world, ops, /\*Unfrozen\* .* The freeze planned from <!date.* was canceled by this one: set it again if you need it\./)
+    await untilSaid(world, ops, /\*Unfrozen\* .* This freeze had replaced the one planned from <!date.*: set that again if you need it\./)
     const time = { from: expect.any(Number), until: expect.any(Number) }
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, ...time },
