@@ -202,7 +202,7 @@ async function leaveUnsent(
 }
 
 /** Ends a request whose present content nobody allowed. A request that was signed with an unknown key waits until this process has that key. */
-async function refuseWithoutAuthority(app: App, request: Request, problem: AuthorityProblem): Promise<'waits' | undefined> {
+export async function refuseWithoutAuthority(app: App, request: Request, problem: AuthorityProblem): Promise<'waits' | undefined> {
   // Another process may have sent the write since the request was read. Then the audit shows a newer state.
   const current = await app.store.find(request.id)
   if (current?.revision !== request.revision) return undefined

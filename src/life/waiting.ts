@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { refusedCard } from '../messages/request-words.ts'
 import type { CommonFinding } from '../messages/why-not.ts'
@@ -14,7 +14,9 @@ import { guardStore } from '../redis/connect.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
+import { checkApproval } from './authority.ts'
 import { approvalData, believedApprovals } from './decide.ts'
+import { refuseWithoutAuthority, wakeHeld } from './send.ts'
 
 /** The wait before a card that Slack has not taken, or has refused, is posted again. A refusal can be temporary, too. */
 const cardRetryMs = 2_000
@@ -49,8 +51,8 @@ function isOfGoneMachine(app: App, request: Request): boolean {
 }
 
 /**
- * For a start with another policy: what it no longer lets machines request, and what was not sent yet, ends at once, and not only when it is due. The
- * messages of the others say what they need now.
+ * For a start with another policy: what it no longer lets machines request, and what was not sent yet, ends at once, and not only when it is due. What
+ * is approved is judged again, and the messages of what waits say what it needs now.
  */
 export async function applyPolicy(app: App): Promise<void> {
   const { store, redis, keys } = app
@@ -60,6 +62,7 @@ export async function applyPolicy(app: App): Promise<void> {
   const { rules, freezes } = app.config.policy
   const policy = hash('sha256', canonicalJson({ rules, freezes }))
   if ((await guardStore(() => redis.get(keys.policyShown))) === policy) return
+  await wakeHeld(app)
   const waiting = requests.filter(({ state }) => state === 'waiting')
   await Promise.all(waiting.filter(({ approvals }) => approvals.length > 0).map((request) => recount(app, request)))
   await showAgain(app, waiting)
@@ -91,10 +94,19 @@ async function discardUnposted(app: App, request: Request, error: string): Promi
   await app.store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
 }
 
-/** Sends the reminders of an approved request whose requester has to start the change, until its deadline. */
+/** How another policy can take back an approval. */
+const byPolicy: AuthorityProblem['code'][] = ['rule-gone', 'end-not-allowed', 'approval-needed-now', 'confirmation-needed-now']
+
+/** Sends the reminders of an approved request whose requester has to start the change, until its deadline, and while the policy allows it. */
 export async function waitForHandover(app: App, request: Request): Promise<void> {
   const now = await app.store.now()
-  if (now < request.expiresAt) return remind(app, request, now)
+  if (now < request.expiresAt) {
+    const { freezes } = await app.freezes.read()
+    const problem = await checkApproval(app, request, now, { freezes })
+    if (!problem || !byPolicy.includes(problem.code)) return remind(app, request, now)
+    await refuseWithoutAuthority(app, request, problem)
+    return show(app, request.id)
+  }
   await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
   await show(app, request.id)
 }
