@@ -71,7 +71,7 @@ export async function applyPolicy(app: App): Promise<void> {
   for (const { id } of waiting) await show(app, id)
 }
 
-/** For messages alone, so it is not signed: each approval counts anew. */
+/** For messages alone, so it is not signed: each approval counts anew. What was approved is kept for weeks after its end, so no record is made anew. */
 async function recount(app: App, request: Request): Promise<void> {
   const approvals = await believedApprovals(app, request)
   const { missing } = await tally(
