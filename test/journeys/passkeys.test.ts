@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf } from '../../src/features/passkeys/links.ts'
+import type { Message } from '../sandbox/slack/slack.ts'
 import {
   approveWithPasskey,
   atPort,
   givePasskey,
+  linkIn,
   listPasskeys,
   makePasskey,
   onlyMove,
@@ -95,6 +97,27 @@ describe('a rule with confirm: passkey', () => {
     await untilReport(world.slack, card.ts, /Done/)
 
     expect((await untilShown(world.slack, people.ben, /^Confirmed with your passkey\.$/)).ts).toBe(asked.ts)
+  })
+
+  test('is asked for on Home in a dialog, which is replaced once the link was used, too', async () => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { card } = await requestMove(world)
+    await world.ben.openHome()
+    await world.slack.until(() => JSON.stringify(world.ben.home() ?? '').includes('"Approve"'), { what: 'the button' })
+    await world.ben.click(world.ben.home(), 'Approve')
+    const shows = (words: RegExp) =>
+      world.slack.until(() => (words.test(JSON.stringify(world.ben.topView()?.view)) ? world.ben.topView() : undefined), {
+        what: `a dialog like ${words}`,
+      })
+    const dialog = await shows(/Not approved yet.*“Laptop”/)
+    const url = linkIn(dialog?.view as unknown as Message)
+    await world.ben.click(dialog, 'Confirm')
+    const { challenge } = await openPage(world, url)
+    await sendAnswer(world, url, ben.get(challenge))
+    await untilReport(world.slack, card.ts, /Done/)
+
+    expect((await shows(/Confirmed with your passkey/))?.id).toBe(dialog?.id)
   })
 
   test('names in the request message the approvers who have none, without a mention', async () => {

@@ -6,6 +6,7 @@ import type { Ability } from '../../kit/ability.ts'
 import { type OwedMessage, owedMessage, sendOwedMessage } from '../../kit/owed-message.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
+import { keyInForm } from './end-words.ts'
 import { knownEnds } from './ends.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
@@ -50,9 +51,14 @@ function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>
   const rest = remarked.length > mostShown ? mrkdwn` The first ${mostShown} of them:` : mrkdwn``
   const need = remarked.length === 1 ? '1 API key needs' : `${remarked.length} API keys need`
   const all = mrkdwn`All keys: ${code(`${app.config.slack.command} keys`)}`
-  const items = remarked.slice(0, mostShown).map(({ key: { id, name = id }, isOwn, remarks }) => ({
-    words: mrkdwn`${nameWords(labelOf(name))}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
-    button: isOwn ? undefined : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: labelOf(name) },
-  }))
+  const items = remarked.slice(0, mostShown).map(({ key: { id, name = id, tokenLastSlice: lastSlice }, isOwn, remarks }) => {
+    const [label, end] = [labelOf(name), lastSlice === undefined ? '' : mrkdwn` (token ends in ${code(lastSlice)})`]
+    return {
+      words: mrkdwn`${nameWords(label)}${end}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
+      button: isOwn
+        ? undefined
+        : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: keyInForm({ label, lastSlice }) },
+    }
+  })
   return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, items: [...items, { words: all.text }] }]
 }

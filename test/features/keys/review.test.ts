@@ -5,7 +5,12 @@ import { accountWithOthers, apiKey, minute, ops } from '../outside/outside-world
 const day = 24 * 60 * minute
 const created = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
 
-const old = apiKey('ak_old', 'ci-deploy [U0ADA00001 abcdef012345]', { createdAt: created(400 * day), readOnly: false, allowedIps: [] })
+const old = apiKey('ak_old', 'ci-deploy [U0ADA00001 abcdef012345]', {
+  createdAt: created(400 * day),
+  tokenLastSlice: 'x7Qz1',
+  readOnly: false,
+  allowedIps: [],
+})
 const own = apiKey('ak_own', 'lockkeeper', { createdAt: created(400 * day), tokenLastSlice: 'aaaaa', lastUsedAt: created(0) })
 const fine = apiKey('ak_fine', 'laptop', { createdAt: created(2 * day), lastUsedAt: created(day), readOnly: true })
 
@@ -53,11 +58,11 @@ test("every Monday the operators get the keys that need attention, once, each wi
   await review()
   expect(calls).toEqual([`post to ${ops}`])
   expect(texts).toEqual([
-    ':key: *Weekly review: 2 API keys need attention.*\nci-deploy: no use shown, 1 year old, full access from any IP\nlockkeeper: 1 year old (used by Lockkeeper)\nAll keys: `/infra keys`',
+    ':key: *Weekly review: 2 API keys need attention.*\nci-deploy (token ends in `x7Qz1`): no use shown, 1 year old, full access from any IP\nlockkeeper (token ends in `aaaaa`): 1 year old (used by Lockkeeper)\nAll keys: `/infra keys`',
   ])
   const buttons = JSON.stringify(messages[0]).match(/"action_id":"[^"]*","value":"(?:[^"\\]|\\.)*"/g)
   expect(buttons).toEqual([
-    '"action_id":"item:api-key:key.revoke","value":"{\\"version\\":1,\\"id\\":\\"ak_old\\",\\"text\\":\\"ci-deploy\\"}"',
+    '"action_id":"item:api-key:key.revoke","value":"{\\"version\\":1,\\"id\\":\\"ak_old\\",\\"text\\":\\"ci-deploy (…x7Qz1)\\"}"',
   ])
 
   // Nobody was there on the next Monday.
