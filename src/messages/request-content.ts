@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { Description, Fact, Left, Words } from '../domain/change.ts'
 import type { PolicyRule } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
-import { cleanText, formatDuration, type Phrase, phraseText } from '../domain/text.ts'
+import { cleanText, formatDuration, type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { context, header, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { longestHeader } from '../slack/fit.ts'
 import { boldPhrase, factName, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, phraseWords, truncate } from '../slack/text.ts'
@@ -46,11 +46,19 @@ export interface CardView {
 }
 
 /** While it waits, what an alert requested begins with the alert's own words, as it is the news. They are untrusted, and plain text. */
-export function titleBlocks(view: CardView): KnownBlock[] {
+export function titleText(view: CardView): string {
   const { description, environment, request } = view
   const news = isNews(view) ? `🚨 ${newsOf(request)}. ${phraseText(description.short ?? description.title)}?` : undefined
-  const title = `${prefixOf(environment)}${news ?? phraseText(description.title)}`
-  return [header(title), ...(title.length <= longestHeader ? [] : wholeSection(boldPhrase(description.title)))]
+  return `${prefixOf(environment)}${news ?? phraseText(description.title)}`
+}
+
+/** A heading is plain text: its times would be in UTC, and those of the finished message in each reader's zone. */
+export function titleBlocks(view: CardView): KnownBlock[] {
+  const { title } = view.description
+  if (title.some((part) => typeof part !== 'string' && 'time' in part))
+    return wholeSection(mrkdwn`*${prefixOf(view.environment)}${phraseWords(withoutOwner(title))}*`)
+  const text = titleText(view)
+  return [header(text), ...(text.length <= longestHeader ? [] : wholeSection(boldPhrase(title)))]
 }
 
 function isNews({ request: { alert, state } }: CardView): boolean {

@@ -77,6 +77,7 @@ describe('a key for a time', () => {
     const token = before?.token
     const first = parseKeyName(before?.name)?.end ?? 0
     const extension = await carryOut(world, '/infra keys extend ci-deploy 30 days')
+    expect(extension.text).toMatch(/^Approval needed: \*Extend API key ci-deploy from <!date[^>]*> to <!date[^>]*>\*\n/)
     expect(JSON.stringify(extension.blocks)).toMatch(/Token ends in.*Access\W.*read-only.*Usable from\W.*any IP/)
     await untilReport(world.slack, extension.ts, /Done/)
     const [after] = keysCalled(world, 'ci-deploy')

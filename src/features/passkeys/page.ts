@@ -10,7 +10,7 @@ import { cleanText, formatDuration } from '../../domain/text.ts'
 import { settleWithin } from '../../domain/within.ts'
 import { plainWords } from '../../kit/plain-words.ts'
 import { approve, believedApprovals, breakGlass, startNow } from '../../life/decide.ts'
-import { titleBlocks } from '../../messages/request-content.ts'
+import { titleText } from '../../messages/request-content.ts'
 import { cardBody, cardRest } from '../../messages/request-message.ts'
 import { passesWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
@@ -24,7 +24,7 @@ import { wordsIn } from '../../slack/blocks.ts'
 import { isRefused, Refusal } from '../../slack/errors.ts'
 import type { Page, PageAnswer } from '../../slack/http-receiver.ts'
 import { readJson } from '../../slack/payloads.ts'
-import { type Mrkdwn, mention, mrkdwn, ownWords, unescaped } from '../../slack/text.ts'
+import { type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text.ts'
 import { Assertion, algorithms, challengeOf, challengeToAdd, NewPasskey, partyOf, proofOf, verifyAssertion, verifyNew } from './ceremony.ts'
 import { addPasskeyChange, Wanted } from './changes.ts'
 import { keepPending, keyOf, type Link, linkMs, pagePath, pendingMs, readLink, useUp } from './links.ts'
@@ -277,9 +277,9 @@ async function linesOf(app: App, request: Request): Promise<string[]> {
   const approvals = await believedApprovals(app, request)
   const signed = { approvals, missing: undefined, newWarnings: [], decision: isDecided ? decision : undefined }
   const view = viewOf(app, { ...request, ...signed })
-  const [title = '', ...texts] = [...titleBlocks(view), ...cardBody(view), ...cardRest(view)].map(wordsIn)
+  const texts = [...cardBody(view), ...cardRest(view)].map(wordsIn)
   await readNames(app, texts)
-  return [unescaped(title), ...texts.map((text) => plainWords(app, ownWords(text)))]
+  return [titleText(view), ...texts.map((text) => plainWords(app, ownWords(text)))]
 }
 
 /** A Slack that is away does not keep people from approving: they see ids. */
