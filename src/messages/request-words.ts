@@ -160,7 +160,7 @@ export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
   return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
 }
 
-function listed(names: string[], word: 'and' | 'or'): string {
+export function listed(names: string[], word: 'and' | 'or'): string {
   return names.length > 1 ? `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}` : (names[0] ?? '')
 }
 

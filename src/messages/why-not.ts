@@ -6,10 +6,20 @@ import { type ApproveTerms, approversOf } from '../domain/policy.ts'
 import { isOpen, type Request, unverifiedRecord } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { apiErrorSentence, Refusal, refusedWrite } from '../slack/errors.ts'
-import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, phraseWords, quotedTitle, someTexts } from '../slack/text.ts'
+import { alternatives, channelMention, code, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords, quotedTitle } from '../slack/text.ts'
 import { cardButtons } from './button-ids.ts'
 import { unreadableFreeze } from './freezes.ts'
-import { type LinkedRequest, notInChannel, requestLink, ruleWords, shortId, stateWords, whoApproves, whoIsIn } from './request-words.ts'
+import {
+  type LinkedRequest,
+  listed,
+  notInChannel,
+  requestLink,
+  ruleWords,
+  shortId,
+  stateWords,
+  whoApproves,
+  whoIsIn,
+} from './request-words.ts'
 
 const effects = {
   'not-sent': 'Nothing was changed.',
@@ -307,11 +317,13 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
 
 /** To an approver who has nothing to confirm with. `isEvery`: every rule that lets them approve asks for it. */
 export function lackWords(rules: string[], isEvery: boolean, what: string, command: string): Mrkdwn {
-  const [only, ...more] = rules.map(ruleWords)
-  const which = isEvery ? mrkdwn`Every rule that lets you approve asks` : mrkdwn`These rules ask`
-  const asking = more.length === 0 ? mrkdwn`The ${only ?? ''} asks` : which
-  const named = more.length === 0 || isEvery ? '' : mrkdwn`: ${someTexts(rules.map((name) => mrkdwn`“${name}”`))}`
-  return mrkdwn`${asking} for a ${what}, and you have none${named}. ${code(`${command} ${what}s`)} adds one.`
+  const named = listed(
+    rules.map((name) => mrkdwn`“${name}”`.text),
+    'and',
+  )
+  const several = isEvery ? mrkdwn`Every rule that lets you approve asks` : mrkdwn`The rules ${ownWords(named)} ask`
+  const asking = rules.length === 1 ? mrkdwn`The ${ruleWords(rules[0] ?? '')} asks` : several
+  return mrkdwn`${asking} for a ${what}, and you have none. ${code(`${command} ${what}s`)} adds one.`
 }
 
 function whoIsInvolved({ requester, approvers }: { requester: string; approvers: ApproveTerms }): Mrkdwn {

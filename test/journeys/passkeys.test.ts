@@ -74,7 +74,7 @@ describe('a rule with confirm: passkey', () => {
 
   test.each([
     ['every', ', confirm: passkey', 'Every rule that lets you approve asks for a passkey, and you have none. `/infra passkeys` adds one.'],
-    ['some', '', 'These rules ask for a passkey, and you have none: “addresses”, “passkeys”. `/infra passkeys` adds one.'],
+    ['some', '', 'The rules “addresses” and “passkeys” ask for a passkey, and you have none. `/infra passkeys` adds one.'],
   ])('is named by whoami and Home if a person lacks what it asks for: %s', async (_, confirm, words) => {
     const world = await startPasskeyWorld(`rules:
   - {name: addresses, changes: [ip.move, ip.evacuate], approve: {any_of: [S0ONCALL01]}, confirm: passkey}
