@@ -29,14 +29,16 @@ export const evacuationFindings = findings({
   'too-many-addresses': finding(
     { server, count: z.number() },
     ({ server, count }) =>
-      phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. To choose some, leave the target out.`,
+      phrase`${server} has ${count} addresses, and one request moves up to ${mostEvacuated}. To choose some, run the command without the target.`,
   ),
   /** `moves`: how many of the addresses can be moved. */
   'addresses-cannot-move': finding(
     { target: server, moves: z.number(), causes },
     ({ target, moves, causes }) => {
       const others = moves > 0 ? ' To move the others, choose them in the form.' : ''
-      return phrase`Not requested: ${causes.length} of ${moves + causes.length} addresses can't move to ${target}. ${whys(causes)}${[others]}`
+      const all = moves + causes.length
+      const which = all === 1 ? '1 address' : `${causes.length} of ${all} addresses`
+      return phrase`Not requested: ${[which]} can't move to ${target}. ${whys(causes)}${[others]}`
     },
     { field: 'elasticIpIds' },
   ),
