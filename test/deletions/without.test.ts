@@ -23,7 +23,7 @@ function withoutLines(text: string, feature: string): string {
 /** The abilities that are folders, each with how one names it. A test that does is a test of it, wherever it is, and goes with it. */
 const abilities: [string, RegExp][] = [
   ['alerts', /\balerts?\b/i],
-  ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)|\/infra keys|keyEnds|requestKey|create key/i],
+  ['keys', /\bapi[- ]keys?\b|\bkeys?[. ](?:create|extend|rotate|revoke|list)|\/infra keys|keyEnds|requestKey|approvedKey|create key/i],
   ['machines', /\bmachines?\b/i],
   // The sandbox starts with a policy for moves.
   ['moves', /ip-move|ip-evacuate|\bip move|evacuat|\bmoves?\b|(?:request|start)Move|dirname, 'main\.ts'/i],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { restartWith, startPasskeyWorld, usual } from './passkeys-world.ts'
+import { writesOf } from './policy-world.ts'
 import { approvedKey, hideSecrets, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
@@ -27,6 +29,16 @@ function reads(world: World): number {
 }
 
 describe('a new key', () => {
+  test('whose rule asks for a passkey once it was approved without one ends before its requester presses the button', async () => {
+    const world = await startPasskeyWorld(usual.replace(', confirm: passkey', ''))
+    const card = await approvedKey(world)
+
+    await restartWith(world, { policy: usual })
+
+    await untilReport(world.slack, card.ts, /Not started.*The policy now requires a passkey for its approvals\. Nothing was changed\./)
+    expect(writesOf(world)).toEqual([])
+  })
+
   test("is created on the requester's click, and its token is shown to them alone, once", async () => {
     const world = await startWorld()
     const card = await approvedKey(world)

@@ -19,7 +19,7 @@ import {
   usual,
 } from './passkeys-world.ts'
 import { restart, writesOf } from './policy-world.ts'
-import { approvedKey, ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('a rule with confirm: passkey', () => {
   test('is approved with a passkey that was made on the page and trusted on the server, and the audit has the proof', async () => {
@@ -183,16 +183,6 @@ describe('a rule with confirm: passkey', () => {
     await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none\./)
     await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)
     await untilReport(world.slack, card.ts, /Done/)
-  })
-
-  test('that asks for one from now on ends what was approved without, before its requester presses the button of a key', async () => {
-    const world = await startPasskeyWorld(usual.replace(', confirm: passkey', ''))
-    const card = await approvedKey(world)
-
-    await restartWith(world, { policy: usual })
-
-    await untilReport(world.slack, card.ts, /Not started.*The policy now requires a passkey for its approvals\. Nothing was changed\./)
-    expect(writesOf(world)).toEqual([])
   })
 
   test('asks for one in an emergency of the requester, with the reason on the page', async () => {
