@@ -145,6 +145,31 @@ describe('an evacuation', () => {
   })
 })
 
+describe('an evacuation and a request that moves to its server', () => {
+  const away = [
+    'evacuate web-1 web-2',
+    /^Approval needed: Evacuate/,
+    /Check first\*\n• {2}web-1 is being evacuated: “<http[^|]+\|Evacuate web-1 → web-2>” by <.*@ada>\./,
+  ] as const
+  const here = [
+    'ip move 203.0.113.30 web-1',
+    /^Approval needed: Move/,
+    /Check first\*\n• {2}web-1 is also the target of “<http[^|]+\|Move 203\.0\.113\.30: .* → web-1>” by <.*@ada>\./,
+  ] as const
+  test.each([
+    ['the evacuation', away, here, away[2]],
+    ['the move', here, away, here[2]],
+  ])('can both be open: the second says so first (first: %s)', async (_, [first, posted], [second, alsoPosted], warned) => {
+    const [there] = addresses(1, () => ({ id: 'eip_there', address: '203.0.113.30' }))
+    const world = await worldWith([...addresses(2), ...(there ? [there] : [])])
+    world.accountApi.world.moveBehindOurBack('eip_there', world.accountApi.world.third('eip_there').id)
+    await world.ada.command(`/infra ${first}`, { channel: ops })
+    await untilCard(world.slack, posted)
+    await world.ada.command(`/infra ${second}`, { channel: ops })
+    expect((await untilCard(world.slack, alsoPosted)).text).toMatch(warned)
+  })
+})
+
 describe('the addresses of an evacuation', () => {
   test('are refused with the reasons if one cannot be moved, and can be left out in the form, which lists BGP addresses', async () => {
     const notMoved = 'Not moved: `203.0.113.70` (BGP). If web-1 announces it, close its session.'

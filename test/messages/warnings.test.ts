@@ -31,6 +31,7 @@ test('warnings of a request', async () => {
   const address = 'https://nimbus.slack.com/archives/C0OPS00001/p1795316280000100'
   const title = 'Move 2 Elastic IPs: web-1 | <!here> → web-3'
   const locked = (last: number) => ({ code: 'locked', address: `203.0.113.${last}`, title, link: address, by: 'U0ADA00001' })
+  const there = { server: 'web-3', title, link: address, by: 'U0ADA00001' }
   const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
   const isElsewhere = { code: 'not-on-server', address: '203.0.113.13', now: 'web-9' }
   const addresses = [10, 11, 12, 13].map((last) => `203.0.113.${last}`)
@@ -51,6 +52,8 @@ test('warnings of a request', async () => {
     ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
+    ['The target is being evacuated', shown({ ...there, code: 'target-evacuated' })],
+    ['Open requests move to the server that is evacuated', shown({ ...there, code: 'also-a-target', others: 2 })],
     ['An approver has no passkey', shown(...unableToConfirm('passkey', ['U0BEN00001']))],
     ['Four have none', shown(...unableToConfirm('passkey', ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']))],
   ])

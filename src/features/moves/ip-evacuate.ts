@@ -7,7 +7,7 @@ import type { Change, Description, Preflight, PreflightOptions } from '../../dom
 import { isUnanswered } from '../../domain/errors.ts'
 import type { List } from '../../domain/list.ts'
 import { resourcesOf, scheduleOf } from '../../domain/request.ts'
-import { inNaturalOrder, type Phrase, phrase, phraseText, sameName, withoutOwner } from '../../domain/text.ts'
+import { inNaturalOrder, type Phrase, phrase, sameName } from '../../domain/text.ts'
 import { unlessAborted } from '../../domain/within.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
@@ -39,6 +39,7 @@ import {
 } from './evacuation.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
+import { named, warnOfOthers } from './open-requests.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -229,8 +230,9 @@ async function preflight(
   const single = [...addresses.single.values()].filter((each) => each !== 'gone')
   const locked = input.leavesOut ? await readLocks(app, [...onServer, ...single]) : undefined
   const checked = checkEvacuation(input, { ...addresses, source, target, locked }, forRequest ? 'request' : 'writes')
+  const others = forRequest ? await warnOfOthers(app, checked.facts) : []
   const { unchecked, warnings = [] } = checked
-  return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
+  return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...others, ...warnings, ...namesakes.warnings] }
 }
 
 /** Finds the addresses that other open requests have, each with why it is left out. */
@@ -240,9 +242,7 @@ async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[
   const [first = '', ...others] = lockOf.keys()
   const holders = await app.store.othersFor({ id: '', resource: first, moreResources: others })
   const found = holders.flatMap((holder) => {
-    const title = phraseText(withoutOwner(app.catalog.titleOf(holder, { isShort: true })))
-    const link = app.slack.identity.linkTo(holder)
-    const why = { code: 'locked', title, link, by: holder.origin.userId, start: scheduleOf(holder)?.until }
+    const why = { code: 'locked', ...named(app, holder), start: scheduleOf(holder)?.until }
     return resourcesOf(holder).flatMap((each): [string, typeof why & { address: string }][] => {
       const { id, address = '' } = lockOf.get(each) ?? {}
       return id === undefined ? [] : [[id, { ...why, address }]]

@@ -8,6 +8,7 @@ import { preset } from '../../slack/pickers.ts'
 import { code, mrkdwn } from '../../slack/text.ts'
 import { moveChange, moveKind, serversMeant } from './move-change.ts'
 import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from './move-checks.ts'
+import { warnOfOthers } from './open-requests.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
   callbackId: 'move-elastic-ip',
@@ -38,7 +39,17 @@ async function targetsOf(app: App, elasticIpId: string) {
 
 export const moveElasticIp = changeFeature({
   kind: moveKind,
-  change: moveChange,
+  change: (app) => {
+    const change = moveChange(app)
+    return {
+      ...change,
+      preflight: async (input, options) => {
+        const checked = await change.preflight(input, options)
+        const others = options.forRequest ? await warnOfOthers(app, { to: checked.facts.to }) : []
+        return { ...checked, warnings: [...others, ...(checked.warnings ?? [])] }
+      },
+    }
+  },
   findings: moveFindings,
   form: moveForm,
   command: {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { distinctLabels, findNamesakes, isBgp, namesakesAre, sameProject, sameSite, statusNotShown } from '../../domain/account.ts'
 import type { Moment, Observation, Preflight } from '../../domain/change.ts'
-import { hasInvisible, moment, phrase } from '../../domain/text.ts'
+import { hasInvisible, linked, moment, person, phrase } from '../../domain/text.ts'
 import { fixedAddress, ofElasticIp, whyNotMovable } from '../../kit/elastic-ip.ts'
 import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../../kit/findings.ts'
 import { sameAddress, servers } from '../../kit/things.ts'
@@ -11,6 +11,8 @@ const address = z.string()
 const _status = z.string()
 /** A server by hostname, or by id if it has no hostname. */
 const server = z.string()
+
+const openRequest = { server, title: z.string(), link: z.string().optional(), by: z.string() }
 
 const supportNeeded = "Contact the provider's support."
 const chooseAnother = 'Choose another server.'
@@ -45,6 +47,17 @@ export const moveFindings = findings({
   'same-name': finding(
     { server, serverId: z.string(), others: z.array(z.string()), count: z.number() },
     ({ server, serverId, ...found }) => phrase`${namesakesAre(found, servers)} also called ${server}. Target: ${serverId}.`,
+  ),
+  /** An open request evacuates the server that the address is moved to. `link`: of its message, if that is posted. */
+  'target-evacuated': finding(
+    openRequest,
+    ({ server, title, link, by }) => phrase`${server} is being evacuated: ${linked(title, link)} by ${person(by)}.`,
+  ),
+  /** Open requests move addresses to the server that is evacuated. `others`: how many besides the first. */
+  'also-a-target': finding(
+    { ...openRequest, others: z.number() },
+    ({ server, title, link, by, others }) =>
+      phrase`${server} is also the target of ${linked(title, link)} by ${person(by)}${[others > 0 ? `, and of ${others} more` : '']}.`,
   ),
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 

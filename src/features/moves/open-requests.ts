@@ -1,0 +1,30 @@
+import type { App } from '../../app.ts'
+import type { Finding } from '../../domain/change.ts'
+import { isOpen, type Request } from '../../domain/request.ts'
+import { phraseText, withoutOwner } from '../../domain/text.ts'
+import { readBriefly } from '../../kit/thing.ts'
+
+/** How a finding names an open request. */
+export function named({ catalog, slack }: App, request: Request): { title: string; link: string | undefined; by: string } {
+  const title = phraseText(withoutOwner(catalog.titleOf(request, { isShort: true })))
+  return { title, link: slack.identity.linkTo(request), by: request.origin.userId }
+}
+
+/** Warns of open evacuations of the target, and of open requests to the evacuated server: their locks allow both. A failure prevents no move. */
+export async function warnOfOthers(
+  app: App,
+  { to, from }: { to: { id: string; name: string }; from?: { id: string; name: string } },
+): Promise<Finding[]> {
+  async function read(): Promise<Finding[]> {
+    const { requests } = await app.store.findOpen()
+    const open = requests.filter((each) => isOpen(each.state) && !each.parent && app.signatures.verifyRecord(each) === 'genuine')
+    const away = open.filter(({ kind, input }) => kind === 'ip.evacuate' && Object(input).serverId === to.id)
+    const here = open.filter(({ kind, input }) => from && Object(input)[kind === 'ip.move' ? 'serverId' : 'targetId'] === from.id)
+    const [first, ...others] = here
+    return [
+      ...away.map((each) => ({ code: 'target-evacuated', server: to.name, ...named(app, each) })),
+      ...(first ? [{ code: 'also-a-target', server: from?.name, ...named(app, first), others: others.length }] : []),
+    ]
+  }
+  return (await readBriefly(read())) ?? []
+}
