@@ -8,12 +8,12 @@ import { withinOr } from '../domain/within.ts'
 import type { Feature, OwnAbility } from '../kit/ability.ts'
 import { heldByFreeze, wakeHeld } from '../life/send.ts'
 import {
+  endedFreezeMessage,
   freezeForm,
   freezeFormId,
   freezeMessage,
   freezesOfPolicy,
   frozenWords,
-  neverBegan,
   notFrozen,
   policyFreezeWords,
   type TypedFreeze,
@@ -225,8 +225,8 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   const message = freezeMessage(app.config.docsUrl, record, when, hasButton)
   const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
-    const [ended, at] = when === 'over' ? [record.id] : [record.ends, record.isOn ? record.setAt : record.until]
-    if (when !== 'begun') await showEnded(app, ended, at)
+    if (when === 'over') await showEnded(app, record.id)
+    if (when === 'set') await showEnded(app, record.ends, record)
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)
@@ -238,15 +238,15 @@ const rememberFreezeMs = 30 * 24 * 3_600_000
 
 /**
  * Otherwise the message looks as if the freeze were on. A press of a button that stays, because Slack is away now, is answered that it is over.
- * `at`: when it was lifted or replaced.
+ * `ending`: what lifted or replaced it.
  */
-async function showEnded(app: App, ended: string | undefined, at: number | undefined): Promise<void> {
-  const { config, redis, keys, freezes, slack } = app
+async function showEnded(app: App, ended: string | undefined, ending?: FreezeRecord): Promise<void> {
+  const { redis, keys, freezes, slack } = app
   if (ended === undefined) return
   const id = freezeMessageId(ended, 'set', 'here')
   const [facts, ts] = await guardStore(() => redis.hmget(keys.message(id), 'facts', 'cardTs'))
   const record = freezes.openMessage(facts ?? '')
   if (record?.channelId === undefined || !ts) return
   const place = { channelId: record.channelId, ts: String(JSON.parse(ts)), key: `freeze/${id}` }
-  await slack.messenger.update(place, freezeMessage(config.docsUrl, record, neverBegan(record, at) ? 'canceled' : 'ended'))
+  await slack.messenger.update(place, endedFreezeMessage(record, ending))
 }

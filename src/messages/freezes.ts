@@ -5,7 +5,7 @@ import type { Phrase } from '../domain/text.ts'
 import { type FreezeNow, type FreezeRecord, freezeSetAt } from '../record/freeze.ts'
 import { actions, button, message, modal, problemBlocks, reasonBlocks, reasonInput, startInput, wholeSection } from '../slack/blocks.ts'
 import { type Metadata, writeMetadata } from '../slack/payloads.ts'
-import { dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
+import { dateTime, dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 export const unfreezeButton = 'unfreeze'
@@ -21,11 +21,16 @@ const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
 }
 
 /** `by @ada until 6:00 PM today`, `by @ada from 6:00 PM tomorrow until lifted` */
-export function frozenWords({ by, because, setAt, from, until }: FreezeRecord): Mrkdwn {
-  const who = by === undefined ? mrkdwn`by Lockkeeper` : mrkdwn`by ${mention(by)}`
-  const begin = from > setAt ? mrkdwn` from ${dayAndTime(from)}` : mrkdwn``
-  return mrkdwn`${who}${begin} until ${endOf(until)}${because ? `: ${causes[because]}` : ''}`
+export function frozenWords(record: FreezeRecord): Mrkdwn {
+  return frozenUntil(record, mrkdwn` until ${endOf(record.until)}`)
 }
+
+function frozenUntil({ by, because, setAt, from }: FreezeRecord, end: Mrkdwn): Mrkdwn {
+  const begin = from > setAt ? mrkdwn` from ${dayAndTime(from)}` : mrkdwn``
+  return mrkdwn`${byWords(by)}${begin}${end}${because ? `: ${causes[because]}` : ''}`
+}
+
+const byWords = (by: string | undefined): Mrkdwn => (by === undefined ? mrkdwn`by Lockkeeper` : mrkdwn`by ${mention(by)}`)
 
 const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkdwn`lifted` : dayAndTime(until))
 
@@ -45,7 +50,7 @@ function replacesWords({ ends, planned }: FreezeRecord): Mrkdwn {
 export const unreadableFreeze = mrkdwn`No change starts: the record of freezes in Redis was signed with a key that Lockkeeper doesn't have.`
 
 /** Whether a freeze ended at `at` before it began. */
-export function neverBegan({ from }: FreezeRecord, at: number | undefined): boolean {
+function neverBegan({ from }: FreezeRecord, at: number | undefined): boolean {
   return at !== undefined && from > at
 }
 
@@ -55,24 +60,27 @@ export function unfrozenWords(lifted: FreezeRecord, more = mrkdwn``): Mrkdwn {
   return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}${canceledWords(lifted)}`
 }
 
-/**
- * A message of a freeze that was set or lifted, that has begun later, or is over by its time. `ended` and `canceled`: the first one, once it is over
- * or was lifted before it began.
- */
-export function freezeMessage(
-  docsUrl: URL,
-  record: FreezeRecord,
-  when: 'set' | 'begun' | 'over' | 'ended' | 'canceled' = 'set',
-  hasButton = false,
-): Message {
+/** The first message of a freeze, once it is over. `ending`: what lifted or replaced it. Undefined if its time was over. */
+export function endedFreezeMessage(record: FreezeRecord, ending?: FreezeRecord): Message {
+  const at = ending?.isOn ? ending.setAt : ending?.until
+  const isCanceled = neverBegan(record, at)
+  const mark = isCanceled ? 'Canceled: a freeze planned' : 'Was frozen'
+  const words = at === undefined || isCanceled ? frozenWords(record) : frozenUntil(record, mrkdwn``)
+  const how =
+    ending && at !== undefined ? mrkdwn` ${ending.isOn ? 'Replaced' : 'Lifted'} at ${dateTime(at)} ${byWords(ending.by)}.` : mrkdwn``
+  return message([...wholeSection(mrkdwn`:snowflake: *${mark}* ${words}.${how}`), ...reasonBlocks('Reason', record.reason, undefined)])
+}
+
+/** A message of a freeze that was set or lifted, that has begun later, or is over by its time. */
+export function freezeMessage(docsUrl: URL, record: FreezeRecord, when: 'set' | 'begun' | 'over' = 'set', hasButton = false): Message {
   const { id, isOn, by, because, setAt, from, until } = record
   if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}${canceledWords(record)}`))
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
-  const mark = { canceled: 'Canceled: a freeze planned', ended: 'Was frozen', set: from > setAt ? 'Freeze planned' : 'Frozen' }[when]
-  const after = when !== 'set' ? '' : ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
+  const mark = from > setAt ? 'Freeze planned' : 'Frozen'
+  const after = ` No change starts${from > setAt ? ' in that time' : ''}.${check}`
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(

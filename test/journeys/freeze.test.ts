@@ -58,7 +58,7 @@ describe('a freeze', () => {
       expect(saidIn(world, channel, /frozen\*/i)).toHaveLength(2)
     }
     await world.slack.until(() => buttonsOf(cardNow(world, begun)).length === 0, { what: 'the message without its button' })
-    expect(cardNow(world, begun)?.text).toContain('*Was frozen* by')
+    expect(cardNow(world, begun)?.text).toMatch(/\*Was frozen\* by <@U0BEN00001>\. Lifted at <!date\S+ [^.]* by <@U0CHI00001>\./)
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, reason: 'the network is being rebuilt', channelId: ops },
       { act: 'unfreeze', by: people.chiara },
@@ -131,7 +131,9 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.chiara, /^:sunny: \*Planned freeze canceled\*\.$/)
     for (const channel of [ops, general]) await untilSaid(world, channel, /^:sunny: \*Planned freeze canceled\* by <@U0CHI00001>\.$/)
     await world.slack.until(() => buttonsOf(cardNow(world, planned)).length === 0, { what: 'the message without its button' })
-    expect(cardNow(world, planned)?.text).toMatch(/^:snowflake: \*Canceled: a freeze planned\* by <@U0BEN00001> from <!date.* until <!date/)
+    expect(cardNow(world, planned)?.text).toMatch(
+      /^:snowflake: \*Canceled: a freeze planned\* by <@U0BEN00001> from <!date.* until <!date.*\. Lifted at/,
+    )
 
     const replaced = await freeze(world, 'from in 1h until in 2h because of the sale')
     await world.ben.command('/infra freeze', { channel: ops })
@@ -142,7 +144,9 @@ describe('a freeze', () => {
     await world.ben.fill(form, { Reason: 'The network is down' })
     await world.ben.submit()
     await untilSaid(world, ops, /until lifted\. It replaces the one planned from <!date.* until <!date.*\. No change starts\./)
-    await world.slack.until(() => cardNow(world, replaced)?.text.includes('*Canceled: a freeze planned*'), { what: 'the replaced one' })
+    await world.slack.until(() => /\*Canceled: a freeze planned\*.*\. Replaced at/.test(cardNow(world, replaced)?.text ?? ''), {
+      what: 'the replaced one',
+    })
     await unfreeze(world)
     await untilSaid(world, ops, /\*Unfrozen\* .* This freeze had replaced the one planned from <!date.*: set that again if you need it\./)
     const time = { from: expect.any(Number), until: expect.any(Number) }

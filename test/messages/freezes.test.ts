@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { test } from 'vitest'
 import { breakGlassForm } from '../../src/buttons/request-buttons.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
-import { freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
+import { endedFreezeMessage, freezeMessage, frozenBlocks, notFrozen, policyFreezeWords } from '../../src/messages/freezes.ts'
 import { freezeOfUnknownKey } from '../../src/messages/operator-notices.ts'
 import { passesWords } from '../../src/messages/request-words.ts'
 import type { FreezeRecord } from '../../src/record/freeze.ts'
@@ -47,8 +47,11 @@ test('everything that is said of a freeze', async () => {
     ['In its channel, if it begins later', readable(freezeMessage(docsUrl, later, 'set', true))],
     ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
     ['On the Home tab, before it begins', home(trusted(later), true)],
-    ['Its first message, once it was lifted', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'ended'))],
-    ['Its first message, if it was lifted before it began', readable(freezeMessage(docsUrl, later, 'canceled'))],
+    ['Its first message, once its time is over', readable(endedFreezeMessage(record({ until: at(18) })))],
+    ['Its first message, once it was lifted', readable(endedFreezeMessage(record(), { ...lifted, until: at(11) }))],
+    ['Its first message, once another one replaced it', readable(endedFreezeMessage(record({ until: at(18) }), record({ setAt: at(11) })))],
+    ['Its first message, if it was lifted before it began', readable(endedFreezeMessage(later, { ...lifted, until: at(11) }))],
+    ['Its first message, if Lockkeeper replaced it before it began', readable(endedFreezeMessage(later, record({ by: undefined })))],
     ['It is lifted before it begins', readable(freezeMessage(docsUrl, { ...lifted, from: at(12), until: at(11) }))],
     ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
     [
