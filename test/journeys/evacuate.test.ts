@@ -217,6 +217,23 @@ describe('the addresses of an evacuation', () => {
     expect(form).toContain('"initial_value":"disk errors"')
   })
 
+  test('are left out by the form if they have an open request, which approvers check first and the result names', async () => {
+    const why =
+      /left out: `203\.0\.113\.11` has an open request: “<http[^|]+\|Move 203\.0\.113\.11[^>]*>” by <[^>]+@ada>\. `203\.0\.113\.12` wasn't chosen\. To move an address now/
+    const world = await worldWith(addresses(3))
+    await world.ada.command('/infra ip move 203.0.113.11 web-2', { channel: ops })
+    await untilCard(world.slack, /Move 203\.0\.113\.11/)
+    await world.ada.command('/infra evacuate web-1', { channel: ops })
+    await world.ada.fill(await world.slack.until(() => world.ada.topView()), { Target: 'web-2 (Storefront, ASH)' })
+    await world.ada.fill(world.ada.topView(), { 'Addresses to move': '203.0.113.10' })
+    await world.ada.submit()
+    const card = await untilCard(world.slack, /Evacuate .*needs approval from/s)
+
+    expect(card.text.split('Check first')[1]).toMatch(why)
+    await world.ben.click(card, 'Approve')
+    expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(/Left out at the request: `203\.0\.113\.11` has an open request/)
+  })
+
   test('of a dead server are those that Lockkeeper saw there last, and one that moved meanwhile is left out', async () => {
     const own = addresses(3)
     const world = await worldWith(own)

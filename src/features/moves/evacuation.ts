@@ -236,7 +236,7 @@ export interface EvacuationReads {
   seen: SeenAssignment[]
   source: Server | undefined
   target: Server | undefined
-  /** Why addresses are left out that another request has locked. Read only for a request that leaves them out. */
+  /** Why addresses are left out that another request has locked. Read only for a request, and for those that it can leave out. */
   locked?: ReadonlyMap<string, Finding>
 }
 

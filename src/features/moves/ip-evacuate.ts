@@ -228,7 +228,9 @@ async function preflight(
   const namesakes = await readNamesakes(app, forRequest ? target : undefined, signal)
   const onServer = addresses.all.filter(({ server }) => server?.id === serverId)
   const single = [...addresses.single.values()].filter((each) => each !== 'gone')
-  const locked = input.leavesOut ? await readLocks(app, [...onServer, ...single]) : undefined
+  // One that a person chose is refused when the request is recorded. The form unticks those that it can see.
+  const canBeLeft = ({ id }: ElasticIp) => input.leavesOut ?? (forRequest && elasticIpIds?.includes(id) === false)
+  const locked = await readLocks(app, [...onServer, ...single].filter(canBeLeft))
   const checked = checkEvacuation(input, { ...addresses, source, target, locked }, forRequest ? 'request' : 'writes')
   const others = forRequest ? await warnOfOthers(app, checked.facts) : []
   const { unchecked, warnings = [] } = checked
@@ -239,7 +241,8 @@ async function preflight(
 async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[]) {
   const { resource } = moveChange(app)
   const lockOf = new Map(addresses.map((each) => [resource({ elasticIpId: each.id, serverId: '' }), each]))
-  const [first = '', ...others] = lockOf.keys()
+  const [first, ...others] = lockOf.keys()
+  if (first === undefined) return undefined
   const holders = await app.store.othersFor({ id: '', resource: first, moreResources: others })
   const found = holders.flatMap((holder) => {
     const why = { code: 'locked', ...named(app, holder), start: scheduleOf(holder)?.until }
