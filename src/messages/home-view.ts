@@ -7,7 +7,7 @@ import { stateWithCount } from './items.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, startLine, statusLine } from './request-status.ts'
-import { scheduleWords, whoIsAsked } from './request-words.ts'
+import { approvedSoFar, scheduleWords, whoIsAsked } from './request-words.ts'
 import { unreadableRequests } from './why-not.ts'
 
 export interface HomeEntry {
@@ -150,7 +150,7 @@ function stateLine(card: CardView, part: string): Mrkdwn {
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
-    return mrkdwn`needs approval${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${startLine(card)}`
+    return mrkdwn`needs approval${approvedSoFar(request, rule)}${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${startLine(card)}`
   }
   const schedule = scheduleWords(request)
   if (schedule) return schedule

@@ -24,6 +24,7 @@ import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import {
   approvedBy,
+  approvedSoFar,
   countApprovals,
   emergenciesIn,
   emergencyReason,
@@ -86,13 +87,12 @@ function adviceAfterItems(items: ItemView[]): Mrkdwn {
 /** `isEscalation`: those who are escalated to are called, too. */
 function approversCall({ request, description, rule, now }: ReportView, isEscalation = false): Mrkdwn | undefined {
   if (request.state !== 'waiting' || !rule?.approve) return undefined
-  const { approvals, origin, expiresAt } = request
-  const { needed, counted, standing } = countApprovals(request, rule)
-  const soFar = approvals.length > 0 ? mrkdwn` (${counted} of ${needed})` : mrkdwn``
+  const { origin, expiresAt } = request
+  const { standing } = countApprovals(request, rule)
   const others = isEscalation ? escalationOf(rule.approve)?.to : undefined
   const among = others ? union([firstToCall(rule), others]) : firstToCall(rule)
   const called = peopleToCall(among, [origin.userId, ...standing.map(({ by }) => by)])
-  const words = mrkdwn`${quotedTitle(description.title)} needs approval${soFar}, ${timeLeft(expiresAt - now)} left.`
+  const words = mrkdwn`${quotedTitle(description.title)} needs approval${approvedSoFar(request, rule)}, ${timeLeft(expiresAt - now)} left.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
 }
 

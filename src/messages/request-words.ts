@@ -144,6 +144,12 @@ export function countApprovals({ approvals, missing }: Pick<Request, 'approvals'
   return { needed, standing, counted: Math.min(standing.length, missing === undefined ? approvals.length : needed - missing) }
 }
 
+/** ` (1 of 2)`. Empty while nobody has approved it. */
+export function approvedSoFar(request: Pick<Request, 'approvals' | 'missing'>, rule: PolicyRule | undefined): Mrkdwn {
+  const { needed, counted } = countApprovals(request, rule)
+  return mrkdwn`${request.approvals.length > 0 ? ` (${counted} of ${needed})` : ''}`
+}
+
 /** The approvals that pass windows and freezes. */
 export function emergenciesIn({ approvals }: Pick<Request, 'approvals'>): Request['approvals'] {
   return approvals.filter(({ emergency }) => emergency)

@@ -112,6 +112,7 @@ test('requests and moves as people see them', async () => {
   await expectDocument('requests.md', 'Lists of requests and moves', [
     ['Pending: only those that wait for an approval', shown(await pending(requestFor(), mine, byTwo, ...others))],
     ['Pending: one that Ben has approved', shown(await pending(requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3 })))],
+    ['Pending: his own that one of three has approved', shown(await pending({ ...byTwo, ...from(ben), approvals: approvedBy(ada) }))],
     ['Pending: one that Ben may not decide', shown(await pending(requestFor(from(chi))))],
     ['Pending: and what is scheduled or held, the next first', shown(await pending(...later))],
     ['Pending: only what is scheduled', shown(await pending(...later.slice(1, 2)))],
