@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hasInvisible, owner, type Phrase, phrase, sameName } from './text.ts'
+import { hasInvisible, moment, owner, type Phrase, phrase, sameName } from './text.ts'
 
 /** What the account API shows of an object. An undefined member was not shown. Sets of values such as a status are open. */
 export interface Named {
@@ -58,10 +58,10 @@ export function labelOf(name: string): string {
   return parseKeyName(name)?.label ?? name
 }
 
-/** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. */
-export function keyPhrase(name: string): Phrase {
+/** Names a key as people know it: `ci-deploy, for @Ada`. Its full name on the account is small print. `mark`: what stands after its name. */
+export function keyPhrase(name: string, mark: Phrase = []): Phrase {
   const requester = requesterOfKey({ name })
-  return requester === undefined ? phrase`${name}` : phrase`${labelOf(name)}${owner(requester)}`
+  return requester === undefined ? phrase`${name}${mark}` : phrase`${labelOf(name)}${mark}${owner(requester)}`
 }
 
 export function requesterOfKey(key: { name?: string }): string | undefined {
@@ -182,11 +182,9 @@ export function isBgp({ id, mode }: { id: string; mode?: string }): boolean {
   return id.startsWith('ueip_') || mode?.toLowerCase() === 'bgp'
 }
 
-/** Other things with the same name: their number, and the ids of up to three of them. */
-interface Namesakes {
-  others: string[]
-  count: number
-}
+/** Other things with the same name: their number, and the ids of up to three of them. `ends`: when each of these ends by itself, in ms since 1970. */
+export const Namesakes = z.object({ others: z.array(z.string()), count: z.number(), ends: z.array(z.number().nullable()).optional() })
+type Namesakes = z.infer<typeof Namesakes>
 
 export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
   const others = all.filter((other) => other.id !== ownId && sameName(other.name, name)).map(({ id }) => id)
@@ -194,8 +192,11 @@ export function findNamesakes(name: string, all: { id: string; name: string }[],
 }
 
 /** Lists them as the subject of a sentence: `Another server (sv_9) is`. */
-export function namesakesAre({ others, count }: Namesakes, what: { one: string; many: string }): Phrase {
-  const listed = others.flatMap((id, index) => (index === 0 ? phrase`${id}` : phrase`, ${id}`))
+export function namesakesAre({ others, count, ends }: Namesakes, what: { one: string; many: string }): Phrase {
+  const listed = others.flatMap((id, index) => {
+    const end = ends?.[index] ?? undefined
+    return phrase`${[index === 0 ? '' : ', ']}${id}${end === undefined ? [] : phrase`, ends ${moment(end)}`}`
+  })
   const all = count > others.length ? [...listed, ' …'] : listed
   return count === 1 ? phrase`Another ${[what.one]} (${all}) is` : phrase`${count} other ${[what.many]} (${all}) are`
 }

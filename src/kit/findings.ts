@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { distinctLabels, namesakesAre, type ProjectRef, sameProject } from '../domain/account.ts'
+import { distinctLabels, Namesakes, namesakesAre, type ProjectRef, sameProject } from '../domain/account.ts'
 import { type Finding, type Words, wordsFrom } from '../domain/change.ts'
 import { CheckFailed } from '../domain/errors.ts'
 import { type Phrase, phrase } from '../domain/text.ts'
@@ -80,10 +80,7 @@ export function findings<All extends Record<string, AnyTold>>(all: All) {
 
 /** Warns of other things that people know by this name: `count` of them, up to three of which are named. */
 export function namesakes(what: { one: string; many: string }) {
-  return finding(
-    { name: z.string(), others: z.array(z.string()), count: z.number() },
-    (found) => phrase`${namesakesAre(found, what)} also called ${found.name}.`,
-  )
+  return finding({ name: z.string(), ...Namesakes.shape }, (found) => phrase`${namesakesAre(found, what)} also called ${found.name}.`)
 }
 
 export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional(), slug: z.string().optional() })

@@ -106,10 +106,14 @@ export const apiKeys: Thing<ApiKey> = {
 /** Finds the other keys that people know by the same name. They are named as lists show them: by the ends of their tokens, and by no id. */
 export function keyNamesakes(keys: ApiKey[], name: string, ownId?: string) {
   const others = keys.flatMap(({ id, name, tokenLastSlice }) =>
-    id === ownId || name === undefined ? [] : [{ id: tokenLastSlice === undefined ? id : `…${tokenLastSlice}`, name: labelOf(name) }],
+    id === ownId || name === undefined ? [] : [{ id: markOf({ id, tokenLastSlice }), name: labelOf(name) }],
   )
   const found = findNamesakes(name, others)
   return found ? [{ code: 'namesakes' as const, name, ...found }] : []
+}
+
+export function markOf({ id, tokenLastSlice }: Pick<ApiKey, 'id' | 'tokenLastSlice'>): string {
+  return tokenLastSlice === undefined ? id : `…${tokenLastSlice}`
 }
 
 /** Several keys can have the same name, and differ in the ends of their tokens. */

@@ -174,6 +174,37 @@ describe('a rotation that keeps the old key for a while', () => {
     await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined, undefined])
   })
 
+  test('leaves two keys of one name, which a choice, a request and its result tell apart by their tokens and ends', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create backup', 'Create key')
+    await carryOut(world, '/infra keys rotate backup keeping the old one for 1d', 'Rotate key')
+    const [old, latest] = keysCalled(world, 'backup').map(({ token }) => token.slice(-5))
+    await tend(world)
+    await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined])
+
+    // Only the old one ends, so that one is meant.
+    const extension = await carryOut(world, '/infra keys extend backup 30d')
+    expect(extension.text).toMatch(new RegExp(`Extend API key backup \\(token ends in ${old}\\) from`))
+    const extended = (await untilReport(world.slack, extension.ts, /Done/)).text
+    expect(extended).toMatch(new RegExp(`Another API key \\(\`…${latest}\`\\) is also called backup and still works\\.`))
+
+    await world.ada.command('/infra keys revoke backup', { channel: ops })
+    const choice = await untilShown(world.slack, people.ada, /^2 API keys are called backup\./)
+    const [first, second] = choice.text.split('token ends in').slice(1)
+    expect([first, second]).toEqual([
+      expect.stringMatching(new RegExp(`${old}[\\s\\S]*read-only {2}· {2}ends <!date`)),
+      expect.stringMatching(new RegExp(`${latest}[\\s\\S]*read-only {2}· {2}doesn't end by itself`)),
+    ])
+    const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(String(latest)))?.block_id)
+    await world.ada.click(choice, 'revoke-api-key:this-one', { blockId })
+    const card = await untilCard(world.slack, new RegExp(`Revoke API key backup \\(token ends in ${latest}\\)[\\s\\S]*needs approval`))
+    const other = `Another API key \\(\`…${old}\`, ends <!date[^>]*>\\) is also called backup`
+    expect(card.text).toMatch(new RegExp(`${other}\\.`))
+    await world.ben.click(card, 'Approve')
+    const { text } = await untilReport(world.slack, card.ts, /Done/)
+    expect(text).toMatch(new RegExp(`Revoked API key backup \\(token ends in ${latest}\\).*no longer works\\. ${other} and still works\\.`))
+  })
+
   test('ends the old key by its record, if the account does not rename it', async () => {
     const world = await start()
     await carryOut(world, '/infra keys create ci-deploy', 'Create key')

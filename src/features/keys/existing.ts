@@ -2,14 +2,34 @@ import { z } from 'zod'
 import { type ApiKey, isOwnKey } from '../../account/objects.ts'
 import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { accessFacts, accessWords, keyPhrase, labelOf, originWords, requesterOfKey } from '../../domain/account.ts'
+import { accessFacts, accessWords, keyPhrase, labelOf, Namesakes, namesakesAre, originWords, requesterOfKey } from '../../domain/account.ts'
 import type { Description, Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { moment, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
-import { apiKeys, keyNamesakes } from '../../kit/things.ts'
+import type { Thing } from '../../kit/thing.ts'
+import { apiKeys, keyNamesakes, markOf } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
+import { dateTime, mrkdwn } from '../../slack/text.ts'
+import { shownEnds } from './ends.ts'
 
 // What a rotation and a revocation share: what they read of the key, what they say of it, and how they compare it.
+
+/** With the end of each. */
+export const keysWithEnds: Thing<ApiKey & { end?: number | undefined }> = {
+  ...apiKeys,
+  list: async (app) => {
+    const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
+    return { ...list, items: list.items.map((key) => ({ ...key, end: ends.get(key.id)?.end })) }
+  },
+  details: ({ end, ...key }) => [
+    ...apiKeys.details(key),
+    key.readOnly === undefined ? undefined : accessWords(key),
+    end === undefined ? "doesn't end by itself" : mrkdwn`ends ${dateTime(end)}`,
+  ],
+}
+
+export const NamesakesOfKey = Namesakes.extend({ name: z.string() })
+type NamesakesOfKey = z.infer<typeof NamesakesOfKey>
 
 /** The key as the account API listed it. Members that could not be read are absent. */
 export const KeyFacts = z.object({
@@ -19,6 +39,7 @@ export const KeyFacts = z.object({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
+  namesakes: NamesakesOfKey.optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -99,13 +120,14 @@ export async function preflightKey(
     if (!key) return refuse({ code: 'no-key', keyId, verb })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
     const { id, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
+    const namesakes = await namesakesOf(app, list.items, key)
     const perhapsOwn: SharedFinding = { code: 'perhaps-own-key', name: name ?? keyId }
     return {
       key,
-      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email },
+      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email, namesakes },
       input: { keyId: id },
       unchecked: lastSlice === undefined ? [perhapsOwn] : [],
-      warnings: [...(name ? keyNamesakes(list.items, labelOf(name), id) : []), ...warnings, historyOf(key, Date.now())],
+      warnings: [...namesakeWarnings(namesakes), ...warnings, historyOf(key, Date.now())],
       incomplete: false,
     }
   } catch (error) {
@@ -113,6 +135,19 @@ export async function preflightKey(
     const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId }]
     return { facts: { keyId }, input: { keyId }, unchecked, warnings, incomplete: true }
   }
+}
+
+/** The other keys that people know by its name, and when those end. */
+export async function namesakesOf(app: App, keys: ApiKey[], { id, name }: ApiKey): Promise<NamesakesOfKey | undefined> {
+  const [found] = name === undefined ? [] : keyNamesakes(keys, labelOf(name), id)
+  if (!found) return undefined
+  const ends = await shownEnds(app)
+  const endsOf = (mark: string) => keys.flatMap((key) => (markOf(key) === mark ? (ends.get(key.id)?.end ?? []) : []))
+  return { name: found.name, others: found.others, count: found.count, ends: found.others.map((mark) => endsOf(mark)[0] ?? null) }
+}
+
+export function namesakeWarnings(namesakes: NamesakesOfKey | undefined) {
+  return namesakes ? [{ code: 'namesakes' as const, ...namesakes }] : []
 }
 
 function historyOf(key: ApiKey, now: number): SharedFinding {
@@ -144,17 +179,12 @@ export function describeKey(
   facts: KeyFacts,
   { title, endsIn, underway, isWarned }: { title: Phrase; endsIn: string; underway: string; isWarned: boolean },
 ): Description {
-  const { keyId, name, lastSlice, owner } = facts
+  const { keyId, name, owner } = facts
   const requester = requesterOfKey({ name })
   const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
   return {
     title,
-    facts: [
-      ...whom,
-      { label: endsIn, value: lastSlice ?? 'unknown' },
-      ...accessFacts(facts, { isWarned }),
-      { label: 'Owner', value: owner ?? 'unknown' },
-    ],
+    facts: [...whom, ...tokenFact(facts, endsIn), ...accessFacts(facts, { isWarned }), { label: 'Owner', value: owner ?? 'unknown' }],
     ids: [
       ...(name === undefined ? [] : [{ label: 'API key', value: keyId }]),
       // People know the key by less than its whole name.
@@ -164,7 +194,25 @@ export function describeKey(
   }
 }
 
-/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. */
-export function keyOf({ keyId, name }: KeyFacts): Phrase {
-  return name === undefined ? phrase`${keyId}` : keyPhrase(name)
+/** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. Of several with its name, it says which one. */
+export function keyOf({ keyId, name, ...facts }: KeyFacts, token?: 'old token'): Phrase {
+  return name === undefined ? phrase`${keyId}` : keyPhrase(name, markWords(facts, token))
+}
+
+type Marked = Pick<KeyFacts, 'lastSlice' | 'namesakes'>
+
+/** ` (token ends in x7Qz1)`, if other keys have its name. */
+export function markWords({ lastSlice, namesakes }: Marked, token: 'token' | 'old token' = 'token'): Phrase {
+  return namesakes && lastSlice !== undefined ? phrase` (${[token]} ends in ${lastSlice})` : []
+}
+
+/** Nothing if the title says it. */
+export function tokenFact(facts: Marked, label = 'Token ends in'): Fact[] {
+  return markWords(facts).length > 0 ? [] : [{ label, value: facts.lastSlice ?? 'unknown' }]
+}
+
+/** After a change of one of several keys of one name. */
+export function othersWork({ namesakes }: Marked): Phrase {
+  if (!namesakes) return []
+  return phrase` ${namesakesAre(namesakes, apiKeys)} also called ${namesakes.name} and still ${[namesakes.count === 1 ? 'works' : 'work']}.`
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ApiKey, isOwnKey } from '../../account/objects.ts'
+import { isOwnKey } from '../../account/objects.ts'
 import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../../domain/account.ts'
@@ -10,13 +10,23 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
-import { findTyped, type Thing } from '../../kit/thing.ts'
+import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
 import { keyInForm } from './end-words.ts'
-import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from './ends.ts'
+import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd } from './ends.ts'
+import {
+  keysWithEnds,
+  markWords,
+  NamesakesOfKey,
+  namesakesOf,
+  namesakeWarnings,
+  othersWork,
+  sharedFindings,
+  tokenFact,
+} from './existing.ts'
 
 /** `endsAt`: the new end, in ms since 1970. */
 const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
@@ -27,6 +37,7 @@ const Facts = Extension.extend({
   readOnly: z.boolean().optional(),
   allowedIps: z.array(z.string()).optional(),
   lastSlice: z.string().optional(),
+  namesakes: NamesakesOfKey.optional(),
   known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
 })
 type Facts = z.infer<typeof Facts>
@@ -35,6 +46,7 @@ const keyId = z.string()
 
 export const extensionFindings = findings({
   ...endFindings,
+  namesakes: sharedFindings.namesakes,
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
   'never-ends': finding("This key doesn't end by itself.", { next: '' }),
@@ -58,13 +70,8 @@ export const extensionFindings = findings({
 })
 type Found = z.infer<typeof extensionFindings.schema>
 
-/** With the end of each. */
-const endingKeys: Thing<ApiKey & { end?: number | undefined }> = {
-  ...apiKeys,
-  list: async (app) => {
-    const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
-    return { ...list, items: list.items.map((key) => ({ ...key, end: ends.get(key.id)?.end })) }
-  },
+const endingKeys: typeof keysWithEnds = {
+  ...keysWithEnds,
   candidate: ({ end, ...key }) => {
     const known = apiKeys.candidate(key)
     return { ...known, text: keyInForm({ label: known.text, lastSlice: key.tokenLastSlice, end }) }
@@ -109,12 +116,15 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   read: async (app, { args: words, slashCommand }) => {
     const { args, end } = splitEnd(words, { bare: true })
     const typed = args.join(' ')
-    const [found, ends] = await Promise.all([findTyped(app, apiKeys, typed), knownEnds(app)])
+    const [named, ends] = await Promise.all([findTyped(app, endingKeys, typed), knownEnds(app)])
+    const [first, ...others] = named.filter(({ end }) => end !== undefined)
+    // If none of them ends, the check says so.
+    const found: typeof named = first ? [first, ...others] : named
     const later = found.map(({ id }) => readEnd(app, end ?? '', slashCommand.origin.userId, ends.get(id)?.end))
     const endsAt = new Map(await Promise.all(later.map(async (at, index) => [found[index]?.id, await at] as const)))
     const ask = mrkdwn`Which one should be extended?`
     return {
-      thing: apiKeys,
+      thing: endingKeys,
       typed,
       found,
       inputOf: (keyId) => ({ keyId, endsAt: endsAt.get(keyId) ?? 0 }),
@@ -145,7 +155,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     subject: ({ known, keyId }) => known?.label ?? keyId,
     describe: (facts) => ({
       title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
-      facts: [{ label: 'Token ends in', value: facts.lastSlice ?? 'unknown' }, ...accessFacts(facts)],
+      facts: [...tokenFact(facts), ...accessFacts(facts)],
       ids: [{ label: 'API key', value: facts.keyId }],
       underway: 'being extended',
     }),
@@ -161,7 +171,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
       return 'tracking'
     },
     observe: (input, facts, moment) => observe(app, input, facts, moment),
-    doneSentence: (facts) => phrase`Extended API key ${nameOf(facts)}. It ends ${moment(facts.endsAt)}.`,
+    doneSentence: (facts) => phrase`Extended API key ${nameOf(facts)}. It ends ${moment(facts.endsAt)}.${othersWork(facts)}`,
   }
 }
 
@@ -183,8 +193,17 @@ async function preflight(
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
     const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
-    const facts = { keyId, endsAt, readOnly, allowedIps, lastSlice, known: { label, requester, request, createdAt: known.createdAt, end } }
-    return { facts, unchecked: [], incomplete: false }
+    const namesakes = await namesakesOf(app, list.items, key)
+    const facts = {
+      keyId,
+      endsAt,
+      readOnly,
+      allowedIps,
+      lastSlice,
+      namesakes,
+      known: { label, requester, request, createdAt: known.createdAt, end },
+    }
+    return { facts, unchecked: [], warnings: namesakeWarnings(namesakes), incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
@@ -202,6 +221,6 @@ async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts,
   return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }
 }
 
-function nameOf({ keyId, known }: Facts): Phrase {
-  return known ? phrase`${labelOf(known.label)}${owner(known.requester)}` : phrase`${keyId}`
+function nameOf({ keyId, known, ...facts }: Facts): Phrase {
+  return known ? phrase`${labelOf(known.label)}${markWords(facts)}${owner(known.requester)}` : phrase`${keyId}`
 }

@@ -10,7 +10,19 @@ import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import { changeEnd } from './ends.ts'
-import { describeKey, differences, KeyFacts, keyOf, pickedKey, preflightKey, resourceOf, sharedFindings, subjectOf } from './existing.ts'
+import {
+  describeKey,
+  differences,
+  KeyFacts,
+  keyOf,
+  keysWithEnds,
+  othersWork,
+  pickedKey,
+  preflightKey,
+  resourceOf,
+  sharedFindings,
+  subjectOf,
+} from './existing.ts'
 
 const Revocation = z.object({ keyId: z.string() })
 type Revocation = z.infer<typeof Revocation>
@@ -43,9 +55,9 @@ export const revokeApiKey = changeFeature<Revocation, KeyFacts, 'keyId'>({
   read: async (app, { args }) => {
     const typed = args.join(' ')
     return {
-      thing: apiKeys,
+      thing: keysWithEnds,
       typed,
-      found: await findTyped(app, apiKeys, typed),
+      found: await findTyped(app, keysWithEnds, typed),
       inputOf: (keyId) => ({ keyId }),
       ask: mrkdwn`Which one should be revoked?`,
       byId: 'keys revoke <id>',
@@ -84,6 +96,6 @@ export function revokeChange(app: App): Change<Revocation, KeyFacts> {
       if (moment.isUnsettled) return { is: 'unclear' }
       return { is: 'not-started', cause: { code: 'not-revoked' } satisfies RevocationFinding }
     },
-    doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.`,
+    doneSentence: (facts) => phrase`Revoked API key ${keyOf(facts)}. It no longer works.${othersWork(facts)}`,
   }
 }

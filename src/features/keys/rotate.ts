@@ -51,6 +51,9 @@ import {
   differences,
   KeyFacts,
   keyOf,
+  keysWithEnds,
+  markWords,
+  othersWork,
   pickedKey,
   preflightKey,
   requestNew,
@@ -167,9 +170,12 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
     if (keeping > 0 && !isKept)
       throw new Refusal('wrong-usage', mrkdwn`Not requested: say for how long, such as ${code('keeping the old one for 1d')}.`)
     const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
-    const [found, overlap] = await Promise.all([findTyped(app, apiKeys, typed), overlapOf(app, isKept ? end : undefined, slashCommand)])
+    const [found, overlap] = await Promise.all([
+      findTyped(app, keysWithEnds, typed),
+      overlapOf(app, isKept ? end : undefined, slashCommand),
+    ])
     const ask = mrkdwn`Which one should be rotated?`
-    return { thing: apiKeys, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: 'keys rotate <id>' }
+    return { thing: keysWithEnds, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: 'keys rotate <id>' }
   },
   item: { of: 'api-key', label: 'Rotate…' },
 })
@@ -229,8 +235,8 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
       facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
     doneSentence: (facts, endsAt) =>
       facts.overlap
-        ? phrase`Created a new API key ${keyOf(facts)}. Its token was shown once.${endsWords(endsAt)} The old key works${keptWords(facts.overlap.oldEndsAt)}.`
-        : phrase`Rotated API key ${keyOf(facts)}. Its new token was shown once.${endsWords(endsAt)} The old token no longer works.`,
+        ? phrase`Created a new API key ${keyOf({ ...facts, namesakes: undefined })}. Its token was shown once.${endsWords(endsAt)} The old key${markWords(facts)} works${keptWords(facts.overlap.oldEndsAt)}.${othersWork(facts)}`
+        : phrase`Rotated API key ${keyOf(facts, 'old token')}. Its new token was shown once.${endsWords(endsAt)} The old token no longer works.${othersWork(facts)}`,
   }
 }
 
@@ -335,6 +341,6 @@ function endWords(endsAt: number | undefined): string {
 function describe(facts: RotationFacts): Description {
   const { overlap } = facts
   const kept = overlap ? phrase`, keeping the old one${keptWords(overlap.oldEndsAt)}` : []
-  const title = phrase`Rotate API key ${keyOf(facts)}${kept}`
+  const title = phrase`Rotate API key ${keyOf(facts, 'old token')}${kept}`
   return describeKey(facts, { title, endsIn: 'Old token ends in', underway: 'being rotated', isWarned: true })
 }

@@ -19,7 +19,15 @@ function membersWith(keys: () => Promise<ApiKey[]>) {
   return { account: { apiKeys: { list } }, lists: { apiKeys: list }, ownLastSlice: 'own' }
 }
 
-const appWith = (keys: () => Promise<ApiKey[]>) => fakeApp(membersWith(keys))
+/** No key has an end that is recorded. */
+const withoutEnds = {
+  config: { signsWithApiKey: false },
+  redis: { hgetall: async () => ({}) },
+  keys: { keyEnds: 'ends' },
+  store: { findMany: async () => [], now: async () => Date.now() },
+}
+
+const appWith = (keys: () => Promise<ApiKey[]>) => fakeApp(withoutEnds, membersWith(keys))
 
 test('a name is that of a key of the account and of one that Lockkeeper created, because people see both by that name', async () => {
   const keys = [keyCalled('terraform', 'tok_1'), keyCalled(uniqueKeyName('Terraform', 'U0ADA00001', 'a'.repeat(32)), 'tok_2')]
@@ -53,6 +61,35 @@ test('approvers of a key that shares its name get a warning', async () => {
   expect(await warned('tok_2')).toEqual(['Another API key (…716c9) is also called “Grafana read”.'])
   expect(await warned('tok_3')).toEqual([])
 })
+
+test.each([
+  ['revoked', revokeChange, 'Revoke API key ci (token ends in a1b2c)', 'Revoked API key ci (token ends in a1b2c). It no longer works.'],
+  [
+    'rotated',
+    rotateChange,
+    'Rotate API key ci (old token ends in a1b2c)',
+    /^Rotated API key ci \(old token ends in a1b2c\)\. .*no longer works\./,
+  ],
+])(
+  'of several keys of one name, the title and the result say which one is %s, and that the others still work',
+  async (_, make, title, done) => {
+    const list = [keyCalled('ci', 'tok_1'), { ...keyCalled('ci', 'tok_2'), tokenLastSlice: '716c9' }, keyCalled('terraform', 'tok_3')]
+    const change = make(appWith(async () => list))
+    const wordsOf = async (keyId: string) => {
+      const { facts } = await change.preflight({ keyId }, { forRequest: true })
+      const { title, facts: shown } = change.describe(facts)
+      return { title: phraseText(title), done: phraseText(change.doneSentence(facts)), shown: JSON.stringify(shown) }
+    }
+    const words = await wordsOf('tok_1')
+    expect(words.title).toBe(title)
+    expect(words.done).toMatch(done)
+    expect(words.done).toMatch(/no longer works\. Another API key \(…716c9\) is also called ci and still works\.$/)
+    expect(words.shown).not.toContain('oken ends in')
+    const alone = await wordsOf('tok_3')
+    expect([alone.title, alone.shown]).toEqual([expect.stringMatching(/key terraform$/), expect.stringContaining('oken ends in')])
+    expect(alone.done).not.toContain('Another')
+  },
+)
 
 test.each([
   ['rotated', rotateChange],
