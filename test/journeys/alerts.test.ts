@@ -106,18 +106,23 @@ describe('addresses that another request has locked', () => {
     expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
 
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
-    expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. <!subteam\^S0ONCALL01>/)
-    expect(message.text).toMatch(/web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date/)
+    expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. cc <!subteam\^S0ONCALL01>\.\n/)
+    expect(message.text).toMatch(
+      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, or withdraw it\./,
+    )
     expect(message.text).toMatch(/edge-ash-1: .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/)
-    await world.ben.click(message, 'Evacuate edge-ash-1…')
+    expect(JSON.stringify(message.blocks)).not.toContain('Evacuate edge-ash-1…')
+    await world.send([alert({ instance: 'edge-tyo-1' })])
+    const byHand = await world.slack.until(() => botMessages(world).find(({ text }) => /S0ONCALL01>, evacuate by hand/.test(text)))
+    await world.ben.click(byHand, 'Evacuate…')
     const form = await world.slack.until(() => world.ben.openViews()[0], { what: 'the form' })
-    expect(JSON.stringify(form)).toContain('edge-ash-1')
+    expect(JSON.stringify(form)).toContain('edge-tyo-1')
 
     await world.ada.click(locking, 'Withdraw')
     await untilCard(world.slack, /\*Withdrawn\*/)
     expect(await world.send([alert(), alert({ instance: 'edge-ash-1' })])).toBe(200)
     await untilProposed(world)
-    expect(botMessages(world)).toHaveLength(4)
+    expect(botMessages(world)).toHaveLength(5)
 
     await world.send([resolved(alert({ instance: 'edge-ash-1' }))])
     await expect.poll(() => botMessages(world).find(({ ts }) => ts === message.ts)?.text).toMatch(/edge-ash-1: .*\(resolved after 9.min\)/u)

@@ -26,10 +26,12 @@ export const ListedAlert = z.object({
   /** What the server is called, by the account or by the alert, and its id if the account shows it. */
   server: z.string().optional(),
   serverId: z.string().optional(),
+  /** Set if an evacuation by hand can't help. */
+  notByHand: z.literal(true).optional(),
 })
 export type ListedAlert = z.infer<typeof ListedAlert>
 
-/** The message of alerts that led to no request, as Redis has it. `calls`: who can evacuate by hand, in markup of Slack. Absent if nobody has to. */
+/** The message of alerts that led to no request, as Redis has it. `calls`: who has to see to them, in markup of Slack. Absent if nobody has to. */
 export const AlertList = z.object({
   channelId: z.string(),
   command: z.string(),
@@ -61,11 +63,13 @@ export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, numbe
   const broken = mrkdwn`*${alerts.length === 1 ? 'Alert' : `${alerts.length} alerts`}:* ${ownWords(someOf(names, { most: mostNamed }))}.`
   const firing = alerts.filter((alert) => !resolvedAt.has(nameOfAlert(alert)))
   const who = calls ? mrkdwn` ${ownWords(calls)}, evacuate by hand:` : mrkdwn` By hand:`
-  const byHand = calls === undefined ? mrkdwn`` : mrkdwn`${who} ${code(`${command} evacuate`)}.`
+  const cc = calls ? mrkdwn` cc ${ownWords(calls)}.` : mrkdwn``
+  const isByHand = calls !== undefined && firing.some(({ notByHand }) => !notByHand)
+  const toDo = isByHand ? mrkdwn`${who} ${code(`${command} evacuate`)}.` : cc
   const head =
     firing.length === 0
       ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}.`
-      : mrkdwn`:warning: ${broken} Nothing was requested.${byHand}`
+      : mrkdwn`:warning: ${broken} Nothing was requested.${toDo}`
   const lines = alerts.slice(0, mostListed).map((alert) => {
     const { server, why, source, startsAt } = alert
     const at = resolvedAt.get(nameOfAlert(alert))

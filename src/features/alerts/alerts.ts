@@ -47,11 +47,11 @@ interface Firing {
   route: AlertRoute
 }
 
-/** Why nothing was requested. `server`: if it is known. `calls`: whether people have to see to it. */
+/** Why nothing was requested. `server`: if it is known. `toDo`: for people. `decide`: open requests are in the way, also of an evacuation by hand. */
 interface Refused {
   why: Mrkdwn
   server: FoundServer | undefined
-  calls: boolean
+  toDo: 'evacuate' | 'decide' | 'nothing'
 }
 type ToList = Firing & { refused: Refused; known: Known }
 
@@ -122,7 +122,7 @@ async function note(app: App, { alert, route }: Firing, signal: AbortSignal): Pr
   const located = await unlessAborted(signal, findAlerted(app, route, alert.labels))
   if (located.server) await believe(app, alert, located.server.id)
   if (located.is === 'found') return { alert, route, known, over, servers: located }
-  const refused = { why: located.why, server: located.server, calls: !located.isNoOutage }
+  const refused = { why: located.why, server: located.server, toDo: located.isNoOutage ? 'nothing' : 'evacuate' } as const
   return { alert, route, known, done: known.listed === undefined ? refused : 'duplicate' }
 }
 
@@ -256,11 +256,14 @@ async function submitEvacuation(
     if (isRefused(error, 'not-needed')) throw new TryLater('the alert resolved')
     if (isForLackOfAnswer(error) || error.code === 'project-unknown') throw new TryLater(error.code)
     const finding = error instanceof CheckFailed ? error.finding : undefined
-    // Nobody is called if nothing is left to do by hand.
-    const calls = finding?.code !== 'nothing-on-server' || (Array.isArray(finding.bgp) && finding.bgp.length > 0)
+    // Nobody is called if nothing is left to do.
+    const isEmpty = finding?.code === 'nothing-on-server' && !(Array.isArray(finding.bgp) && finding.bgp.length > 0)
+    const isLocked = isRefused(error, 'locked')
+    const ofAddresses = finding?.code === 'addresses-cannot-move' && Array.isArray(finding.causes) ? finding.causes : []
+    const isInTheWay = isLocked || (ofAddresses.length > 0 && ofAddresses.every(({ code }) => code === 'locked'))
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(findingWords(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, calls, isLocked: isRefused(error, 'locked') }
+    return { why: why ?? mrkdwn`${error.message}`, server, toDo: isEmpty ? 'nothing' : isInTheWay ? 'decide' : 'evacuate', isLocked }
   }
 }
 
@@ -268,11 +271,12 @@ async function submitEvacuation(
 async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const { kind } = changeOf(app)
   const { command } = app.config.slack
-  const alerts = all.map(({ alert, route, refused: { why, server, calls: isToDo } }) => {
-    const named = { server: server?.name ?? nameIn(route, alert.labels), serverId: isToDo ? server?.id : undefined }
-    return { key: alert.key, startsAt: alert.startsAt, source: sourceOf(alert), why: why.text, ...named }
+  const alerts = all.map(({ alert, route, refused: { why, server, toDo } }) => {
+    const name = server?.name ?? nameIn(route, alert.labels)
+    const offer = toDo === 'evacuate' ? { serverId: server?.id } : { notByHand: true as const }
+    return { key: alert.key, startsAt: alert.startsAt, source: sourceOf(alert), why: why.text, server: name, ...offer }
   })
-  const calls = all.some(({ refused }) => refused.calls) ? (approversIn(app, kind, channelId) ?? '') : undefined
+  const calls = all.some(({ refused }) => refused.toDo !== 'nothing') ? (approversIn(app, kind, channelId) ?? '') : undefined
   const known = all.map((each) => each.known)
   const id = await owesList(app, { channelId, command, kind, calls, listedAt: Date.now(), alerts }, known)
   app.metrics.alert(id === undefined ? 'duplicate' : 'refused', all.length)

@@ -35,7 +35,7 @@ export const evacuationFindings = findings({
   'addresses-cannot-move': finding(
     { target: server, moves: z.number(), causes },
     ({ target, moves, causes }) => {
-      const others = moves > 0 ? ' To move the others, choose them in the form.' : ''
+      const others = moves > 0 ? ' To move the others, choose them in the form.' : decideFirst(causes)
       const all = moves + causes.length
       const which = all === 1 ? '1 address' : `${causes.length} of ${all} addresses`
       return phrase`Not requested: ${[which]} can't move to ${target}. ${whys(causes)}${[others]}`
@@ -43,14 +43,9 @@ export const evacuationFindings = findings({
     { field: 'elasticIpIds' },
   ),
 
-  'left-out': finding(
-    { causes },
-    ({ causes }) => {
-      const next = causes.some(({ code }) => code === 'locked') ? ' To move an address now, approve its request, or withdraw it.' : ''
-      return phrase`${causes.length} left out: ${whys(causes)}${[next]}`
-    },
-    { isNote: ({ causes }) => causes.every(isHarmless) },
-  ),
+  'left-out': finding({ causes }, ({ causes }) => phrase`${causes.length} left out: ${whys(causes)}${[decideFirst(causes)]}`, {
+    isNote: ({ causes }) => causes.every(isHarmless),
+  }),
   'last-seen': finding(
     { server, count: z.number(), oldest: z.number() },
     ({ server, count, oldest }) =>
@@ -94,6 +89,10 @@ const { refuse } = evacuationFindings
 
 export function explainEvacuation(finding: Finding): Words | undefined {
   return moveFindings.explain(finding) ?? evacuationFindings.explain(finding)
+}
+
+function decideFirst(causes: Finding[]): string {
+  return causes.some(({ code }) => code === 'locked') ? ' To move an address now, approve its request, or withdraw it.' : ''
 }
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */

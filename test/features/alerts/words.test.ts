@@ -49,6 +49,11 @@ test('lists of alerts that led to no request, and what the operators are told', 
   await expectDocument('words.md', 'Lists of alerts that led to no request, and what the operators are told', [
     ['Two fire', shown(two)],
     ['One of them has resolved', shown(two, [first])],
+    [
+      'An open request has what the other one needs',
+      shown(listOf([{ server: 'web-1', notByHand: true }, ...servers.slice(1)], { calls: two.calls })),
+    ],
+    ['The same alone', shown(listOf([{ server: 'web-1', notByHand: true }], { calls: two.calls }))],
     ['All have resolved, so that nobody is called', shown(two, [first, [other, startsAt + 9 * minutes]])],
     ['More than a list has room for', shown(listOf(many, { calls: '' }))],
     ['Nothing can be evacuated', shown(listOf([nothingThere]))],
