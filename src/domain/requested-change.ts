@@ -24,6 +24,8 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   warnings?: Finding[] | undefined
   /** A key of Redis without which the request is not recorded: what led to it has ended. */
   whileExists?: string | undefined
+  /** The caller has another way if too few people could approve it: the audit then has no refusal. */
+  mayLackApprovers?: true | undefined
   link?: string | undefined
   /** The same for every delivery of one command or form, so that it becomes one request. */
   deliveryKey: string

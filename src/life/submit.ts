@@ -100,7 +100,14 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
     rule,
     unchecked,
     warnings: ofApprovers,
-  } = await admit(app, origin, { kind, project: projectOf(change, facts), requester, reason, draft })
+  } = await admit(app, origin, {
+    kind,
+    project: projectOf(change, facts),
+    requester,
+    reason,
+    draft,
+    mayLackApprovers: requested.mayLackApprovers,
+  })
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)

@@ -109,6 +109,7 @@ interface Requested {
   requester: Requester
   reason: string | undefined
   draft: Draft
+  mayLackApprovers?: true | undefined
 }
 
 /** Checks a request under the rule of its project. Returns the rule, what could not be checked, and what to know. Throws a Refusal if it may not be. */
@@ -131,13 +132,11 @@ export async function admit(
   const approvers = rule.approve ? await findApprovers(app, rule.approve, rule, origin) : 'enough'
   if (rule.approve && approvers === 'too-few') {
     const machine = isMachine(origin) ? origin.userId : undefined
-    throw await deny({
-      code: 'too-few-approvers',
-      rule: rule.name,
-      needed: approvalsNeeded(rule.approve),
-      requester: machine,
-      confirmBy: rule.confirmBy,
-    })
+    const needed = approvalsNeeded(rule.approve)
+    const denial: Denial = { code: 'too-few-approvers', rule: rule.name, needed, requester: machine, confirmBy: rule.confirmBy }
+    throw requested.mayLackApprovers
+      ? new Refusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
+      : await deny(denial)
   }
   const unmet = unmetTerms(rule.reason, reason && cleanText(reason, { oneLine: true }))
   if (unmet.length > 0) throw new ReasonRequired(unmet.find(({ pattern }) => pattern !== undefined) ?? unmet[0], draft)

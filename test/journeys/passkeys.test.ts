@@ -31,6 +31,8 @@ describe('a rule with confirm: passkey', () => {
     const { authenticator, code, answer } = await makePasskey(world, world.ben, people.ben)
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/)
     expect(answer.words).toContain(`npm run passkeys -- trust ${code}`)
+    await world.ben.command('/infra audit passkey', { channel: ops })
+    await untilShown(world.slack, people.ben, /Made a passkey that waits for an operator to trust it: Laptop/)
     const { exitCode, output } = await runTrust(world, ['trust', code.toLowerCase()])
     expect([exitCode, output]).toEqual([
       0,
@@ -52,6 +54,7 @@ describe('a rule with confirm: passkey', () => {
     expect(writesOf(world)).toHaveLength(1)
     const audit = await world.records.audit()
     expect(audit.find(({ act }) => act === 'passkey-trust')).toMatchObject({ by: people.ben, text: 'Laptop' })
+    expect(audit.filter(({ act, by }) => act === 'refused' && by === people.ben)).toEqual([])
     expect(audit.find(({ act }) => act === 'approve')).toMatchObject({
       by: people.ben,
       confirmed: { with: 'passkey', proof: { credential: authenticator.id, signature: expect.any(String) } },

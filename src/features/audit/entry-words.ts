@@ -60,6 +60,7 @@ export const acts: Record<string, ActWords> = {
   unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
   'call-for-key-end': { word: 'key-end', words: 'Notified the owner that a key ends soon' },
   'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
+  'passkey-pending': { word: 'passkey', words: 'Made a passkey that waits for an operator to trust it' },
   'passkey-add': { word: 'passkey', words: 'Added a passkey that another approver confirmed' },
   'passkey-trust': { word: 'passkey', words: 'Trusted a passkey on the server' },
   'passkey-remove': { word: 'passkey', words: 'Removed a passkey' },
