@@ -19,6 +19,8 @@ export interface Hold {
   /** The `ownId` of a freeze. */
   id?: string | undefined
   until: number
+  /** When a freeze began, or will. */
+  from?: number
 }
 
 const furthestDays = 60
@@ -32,7 +34,7 @@ export function holdsOf({ windows, freezes }: Hours, change: Held, at: number): 
     }),
     ...freezes.flatMap((freeze): Hold[] => {
       const holds = freeze.from <= at && at < freeze.to && covers(freeze, change)
-      return holds ? [{ by: 'freeze', name: freeze.name, id: freeze.ownId, until: freeze.to }] : []
+      return holds ? [{ by: 'freeze', name: freeze.name, id: freeze.ownId, until: freeze.to, from: freeze.from }] : []
     }),
   ]
 }

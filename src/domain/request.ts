@@ -135,13 +135,18 @@ export function refTo({ id, origin, cardTs = '' }: Pick<Request, 'id' | 'origin'
 /** What keeps an approved request from starting. */
 export const heldBy = ['start', 'window', 'freeze'] as const
 
-/** What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of the window or the freeze. */
+/**
+ * What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of the window or the freeze.
+ * `from`: the beginning of a freeze that is only planned. `mayStartNow`: nothing but its own start keeps it from starting at once.
+ */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
   ms: z.number().optional(),
   until: z.number().optional(),
   perMinute: z.number().optional(),
   name: z.string().optional(),
+  from: z.number().optional(),
+  mayStartNow: z.literal(true).optional(),
 })
 export type Waits = z.infer<typeof Waits>
 

@@ -81,9 +81,12 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   const { at, holds } = earliestStart(times, times, from)
   if (at <= now) return undefined
   const last = holds.at(-1)
-  if (!last) return { waits: { for: 'start', until: at }, at }
+  // Here, only its own start can be ahead.
+  const mayStartNow = holdsOf(times, times, now).length === 0 ? { mayStartNow: true as const } : {}
+  if (!last) return { waits: { for: 'start', until: at, ...mayStartNow }, at }
   // A freeze that ends nobody knows when may end before the start.
   if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now)
-    return { waits: { for: 'start', name: last.name, until: from }, at: from }
-  return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined }, at }
+    return { waits: { for: 'start', name: last.name, until: from, ...mayStartNow }, at: from }
+  const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && mayStartNow.mayStartNow ? { from: last.from } : {}
+  return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined, ...planned, ...mayStartNow }, at }
 }

@@ -171,7 +171,7 @@ export async function withdraw(app: App, request: Request, origin: Origin, onTak
 export async function startNow(app: App, request: Request, origin: Origin, onTaken?: OnTaken, given?: Confirmed): Promise<void> {
   const { userId } = origin
   const grant = await authorize(app, origin, { to: 'decide', request, button: cardButtons.startNow })
-  if (holdOf(request)?.for !== 'start') throw tooLate(request, userId)
+  if (!holdOf(request) || request.start === undefined || request.startNow) throw tooLate(request, userId)
   const { freezes } = await app.freezes.read()
   const now = await app.store.now()
   const { signed, times } = timesOf(app, request, freezes)

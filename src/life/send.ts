@@ -238,7 +238,7 @@ async function hold(app: App, request: Request, held: { waits: Waits; at: number
 }
 
 function isSameWait(one: Waits | undefined, other: Waits): boolean {
-  return one?.for === other.for && one.until === other.until && one.name === other.name
+  return (['for', 'until', 'name', 'from', 'mayStartNow'] as const).every((each) => one?.[each] === other[each])
 }
 
 /** How many of those that wait for the same were approved before. */

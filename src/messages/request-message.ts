@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { holdOf, restOf, type Waits } from '../domain/request.ts'
+import { restOf } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, message, wholeSection } from '../slack/blocks.ts'
 import { fit } from '../slack/fit.ts'
@@ -8,6 +8,7 @@ import {
   charactersIn,
   code,
   dateTime,
+  dayAndTime,
   joinMrkdwn,
   type Mrkdwn,
   mention,
@@ -22,8 +23,8 @@ import { itemBlocks, unsentWords } from './items.ts'
 import { type CardView, checkBlocks, checkLines, contentBlocks, leftBlocks, sourceBlocks, titleBlocks } from './request-content.ts'
 import { detailsBlocks } from './request-details.ts'
 import { finishedBlocks, isFinished, peopleOf } from './request-outcome.ts'
-import { statusLine } from './request-status.ts'
-import { countApprovals, heldWords, pastWords, shortId } from './request-words.ts'
+import { holdShown, statusLine } from './request-status.ts'
+import { countApprovals, pastWords, shortId } from './request-words.ts'
 
 /** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
@@ -116,12 +117,11 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
         : []
     }
     case 'approved': {
-      const hold = holdOf(request)
       const lost = mrkdwn`${title}\nNothing was sent yet.`
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
         // Its approvers let it start. A rule that needs no approval has none.
-        ...(hold?.for === 'start' && rule?.approve ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
+        ...(holdShown(view)?.mayStartNow && rule?.approve ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
         details,
       ]
@@ -185,8 +185,8 @@ function approveConfirmation(view: CardView, always: boolean) {
   return confirmation(count > mostAbove ? `Approve ${count} moves?` : 'Approve this change?', text, 'Approve')
 }
 
-function startNowConfirmation({ description }: CardView, hold: Waits) {
-  const text = mrkdwn`${phraseWords(description.title)}\n${heldWords(hold)}`
+function startNowConfirmation({ description, request: { start } }: CardView) {
+  const text = mrkdwn`${phraseWords(description.title)}${start === undefined ? '' : mrkdwn`\nPlanned for ${dayAndTime(start)}.`}`
   return confirmation('Start now?', text, 'Start now')
 }
 

@@ -19,8 +19,7 @@ export function statusLine(view: CardView): Mrkdwn {
       return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
-      // Until a worker has judged its start, what this process knows of freezes and windows.
-      const hold = (request.waits ? undefined : held) ?? holdOf(request)
+      const hold = holdShown(view)
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
@@ -39,6 +38,11 @@ export function statusLine(view: CardView): Mrkdwn {
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
+}
+
+/** What holds an approved request. Until a worker has judged its start, what this process knows of freezes and windows. */
+export function holdShown({ request, held }: CardView): Waits | undefined {
+  return (request.waits ? undefined : held) ?? holdOf(request)
 }
 
 /** What holds one of its items holds all that were not sent. */
@@ -84,8 +88,8 @@ function escalationWords({ request: { alert, createdAt, escalated, expiresAt }, 
 }
 
 /** Its approval counts, so nobody can give another one. Empty where the rule has no emergency approvals. */
-function soonerWords({ rule }: CardView, { for: what }: Waits): string {
-  return what !== 'start' && (rule?.emergency || rule?.breakGlass)
+function soonerWords({ rule }: CardView, { for: what, mayStartNow }: Waits): string {
+  return what !== 'start' && !mayStartNow && (rule?.emergency || rule?.breakGlass)
     ? " Can't wait? *Withdraw*, then *Request again* for an emergency approval."
     : ''
 }

@@ -221,6 +221,7 @@ export function heldBriefly(waits: Waits): Mrkdwn {
     case 'window':
       return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
     case 'freeze':
+      if (waits.from !== undefined && at) return mrkdwn`starts ${at}, after ${holderOf(waits)} planned from ${dayAndTime(waits.from)}`
       return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until lifted'}`
     default:
       return mrkdwn`starts ${at ?? ''}${waits.name === undefined ? '' : ', if the freeze is lifted by then'}`

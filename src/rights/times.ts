@@ -52,6 +52,6 @@ export async function holdsIfApproved(
   // A start that was requested is no surprise.
   return {
     held: held?.for === 'start' && held.name === undefined ? undefined : held,
-    passed: holds.map(({ until, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
+    passed: holds.map(({ until, from: _, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
   }
 }

@@ -116,7 +116,7 @@ describe('a freeze', () => {
     [{ changes: ['ip.move'], projects: byId }, 'vm.rename', 'unknown', false],
   ])('%j holds %s of %j: %s', (more, kind, project, holds) => {
     const found = holdsOf({ windows: [], freezes: [{ ...sales, ...more }] }, { kind, project }, sales.from)
-    expect(found).toEqual(holds ? [{ by: 'freeze', name: 'sales', until: sales.to }] : [])
+    expect(found).toEqual(holds ? [{ by: 'freeze', name: 'sales', until: sales.to, from: sales.from }] : [])
   })
 })
 

@@ -150,7 +150,9 @@ describe('a request', () => {
         const isStarted = of.startNow !== undefined || now >= (of.start ?? now)
         const found = held(of, now)
         expect(found === undefined).toBe(isStarted && isOpen(of, now))
-        if (!found || !Number.isFinite(found.at)) return
+        if (!found) return
+        expect(found.waits.mayStartNow === true).toBe(isOpen(of, now))
+        if (!Number.isFinite(found.at)) return
         if (found.waits.for === 'start') return void expect(found.at).toBe(at(of.start ?? 0))
         const then = (found.at - monday) / minute
         expect(found.waits.until).toBe(found.at)
@@ -179,6 +181,13 @@ describe('a request', () => {
     const frozen = { ...none, start: 20, freezes: [{ from: -5, to: Number.POSITIVE_INFINITY, covers: true }] }
     expect(held(frozen, 10)).toEqual({ waits: { for: 'start', name: 'freeze 0', until: at(20) }, at: at(20) })
     expect(held(frozen, 20)?.waits).toEqual({ for: 'freeze', name: 'freeze 0' })
+  })
+
+  test('whose start is in a freeze that is only planned says from when, and may start now, and neither once that has begun', () => {
+    const planned = { ...none, start: 30, freezes: [{ from: 20, to: 60, covers: true }] }
+    const waits = { for: 'freeze', name: 'freeze 0', until: at(60) }
+    expect(held(planned, 10)?.waits).toEqual({ ...waits, from: at(20), mayStartNow: true })
+    expect(held(planned, 20)?.waits).toEqual(waits)
   })
 
   test.each<[string, Case, object]>([

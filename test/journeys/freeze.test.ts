@@ -174,7 +174,7 @@ describe('a freeze', () => {
 
     await freeze(world, 'from in 1h until in 3h because of the sale')
     for (const card of [undecided, approved])
-      await world.slack.until(() => cardNow(world, card)?.text.includes('Held by a freeze, until'), { what: 'what would hold it' })
+      await world.slack.until(() => cardNow(world, card)?.text.includes(', after a freeze planned from'), { what: 'what would hold it' })
     await world.ben.command('/infra freeze from in 4h because of the sale', { channel: ops })
     await untilShown(
       world.slack,

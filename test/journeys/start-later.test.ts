@@ -71,15 +71,28 @@ describe('a move that was requested for later', () => {
     expect(entry).toMatchObject({ by: people.ben, rule: 'moves' })
   })
 
-  test('keeps its start if an approver wants to let it start while everything is frozen', async () => {
+  test('keeps its start while everything is frozen, and only then has no button to start now', async () => {
     const { world, card, now } = await startScheduled()
+    const before = structuredClone(now())
+    const hasButton = () => JSON.stringify(now().blocks).includes('"Start now"')
     await freeze(world)
-    await world.ben.click(now(), 'Start now')
+    await world.slack.until(() => !hasButton(), { what: 'the message without its button' })
+    await world.ben.click(before, 'Start now')
     await untilShown(world.slack, people.ben, /Nothing was changed\. It can't start now: held by a freeze until lifted\./)
 
     await unfreeze(world)
     await untilShown(world.slack, people.ben, /Unfrozen/)
+    await world.slack.until(hasButton, { what: 'the message with its button' })
     expect(now().text).toMatch(/\*Approved\.\* Starts /)
+    await world.ben.click(now(), 'Start now')
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(patchesOf(world)).toHaveLength(1)
+  })
+
+  test('may start now although a freeze is planned over its start, and says when it starts otherwise', async () => {
+    const { world, card, now } = await startScheduled()
+    await freeze(world, 'from in 1h until in 3h because of the sale')
+    await untilCard(world.slack, /Approved\.\* Starts <!date[^>]*>, after a freeze planned from <!date.*\nRequested start: <!date/)
     await world.ben.click(now(), 'Start now')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)

@@ -49,7 +49,7 @@ const table: [string, Partial<WriteFacts>, ReturnType<typeof mayWriteNow> | type
   [
     'its start has not come',
     { signed: { ...clear.signed, start: now + 1 } },
-    { is: 'hold', waits: { for: 'start', until: now + 1 }, at: now + 1 },
+    { is: 'hold', waits: { for: 'start', until: now + 1, mayStartNow: true }, at: now + 1 },
   ],
   [
     'its window is closed',

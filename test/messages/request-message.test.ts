@@ -81,6 +81,8 @@ function aboutKey({ describe, handover }: ReturnType<typeof rotateChange | typeo
 }
 
 const tonight = at(8 * 60)
+const planned = { for: 'freeze', name: ownFreezeName, from: at(7 * 60), until: at(9 * 60) } as const
+const urgent = { rule: ruleFor({ emergency: true }) }
 const office = { for: 'window', name: 'office', until: at(19 * 60) } as const
 const blackFriday = { for: 'freeze', name: 'Black Friday', until: at(3 * 24 * 60) } as const
 
@@ -172,9 +174,24 @@ test('the request message in every situation', async () => {
     ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
     ['It is requested outside its window', view({}, { held: office })],
     ['It is requested in a freeze', view({}, { held: blackFriday })],
-    ['It is approved, and no worker has looked at its start yet', view({ ...approved, ...forLater, state: 'approved' })],
+    [
+      'It is approved, and no worker has looked at its start yet',
+      view({ ...approved, ...forLater, state: 'approved' }, { held: { for: 'start', until: tonight, mayStartNow: true } }),
+    ],
     ['It is approved, and no worker has looked at the freeze yet', view({ ...approved, state: 'approved' }, { held: blackFriday })],
-    ['It waits for its start', view({ ...approved, ...forLater, state: 'approved', waits: { for: 'start', until: tonight } })],
+    [
+      'It waits for its start',
+      view({ ...approved, ...forLater, state: 'approved', waits: { for: 'start', until: tonight, mayStartNow: true } }),
+    ],
+    [
+      'A freeze or a window holds it now, and it waits for its start',
+      view({ ...approved, ...forLater, state: 'approved', waits: { for: 'start', until: tonight } }),
+    ],
+    [
+      'A freeze is planned over its start',
+      view({ ...approved, ...forLater, state: 'approved', waits: { ...planned, mayStartNow: true } }, urgent),
+    ],
+    ['The planned freeze has begun', view({ ...approved, ...forLater, state: 'approved', waits: { ...planned, from: undefined } }, urgent)],
     [
       'It needs no approval, and waits for its start',
       view({ ...forLater, state: 'approved', needsApproval: false }, { rule: ruleFor({ approve: undefined }) }),

@@ -153,7 +153,7 @@ describe('every state', () => {
         cardViewFor({
           request: requestFor({
             state,
-            waits: sort === 'carried out' ? { for: 'start', until: 1 } : undefined,
+            waits: sort === 'carried out' ? { for: 'start', until: 1, mayStartNow: true } : undefined,
             approvals: [{ by: 'U0BEN00001', via: 'U0BEN00001', at: 1 }],
             slowAt: 1,
           }),
