@@ -10,6 +10,7 @@ import {
   charactersIn,
   code,
   dateTime,
+  dayAndTime,
   joinMrkdwn,
   type Mrkdwn,
   mention,
@@ -22,6 +23,7 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
+import { holdShown } from './request-status.ts'
 import {
   approvedBy,
   approvedSoFar,
@@ -97,7 +99,8 @@ function approversCall({ request, description, rule, now }: ReportView, isEscala
 }
 
 /** In every later state, too. People choose their names, so the name is linked to the profile. */
-function emergencyCall({ request, description, rule, showActor }: ReportView): Mrkdwn | undefined {
+function emergencyCall(view: ReportView): Mrkdwn | undefined {
+  const { request, description, rule, handover, showActor } = view
   const { decision, origin, state } = request
   const urgent = emergenciesIn(request)
   if (!decision?.breakGlass && urgent.length === 0) return undefined
@@ -108,7 +111,11 @@ function emergencyCall({ request, description, rule, showActor }: ReportView): M
     : urgent.map(({ by, passed }, index) => mrkdwn`${showActor(by)} approved ${index === 0 ? title : 'it'}${pastWords(passed)}`)
   const { needed, counted } = countApprovals(request, rule)
   const missing = needed - counted
-  const sent = state === 'approved' ? "If it's wrong, press *Withdraw* before it is sent." : 'Check the reason and the result.'
+  // What nothing holds is sent before anybody reads this.
+  const hold = state === 'approved' ? holdShown(view) : undefined
+  const before = hold?.until === undefined ? 'it is sent' : dayAndTime(hold.until)
+  const isUnsent = hold !== undefined || (state === 'approved' && handover !== undefined)
+  const sent = isUnsent ? mrkdwn`If it's wrong, press *Withdraw* before ${before}.` : 'Check the reason and the result.'
   const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : sent
   return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, '; ')}. ${more}`
 }

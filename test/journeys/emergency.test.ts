@@ -90,7 +90,7 @@ alerts:
 
     const report = await untilReport(world.slack, card.ts, /Emergency approval/)
     expect(report.text).toMatch(
-      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved “Evacuate .*, past the window “office” and a freeze\. (?:If it's wrong, press \*Withdraw\* before it is sent|Check the reason and the result)\.\nReason: `web-1 is dead and customers see errors`/,
+      /:rotating_light: \*Emergency approval\.\* <!subteam\^S0ONCALL01>: <[^|]*\/team\/U0BEN00001\|@ben> approved “Evacuate .*, past the window “office” and a freeze\. Check the reason and the result\.\nReason: `web-1 is dead and customers see errors`/,
     )
     const [post] = world.slack.calls('chat.postMessage').filter(({ args }) => /Emergency approval/.test(String(args.text)))
     expect(String(post?.args.reply_broadcast)).toBe('true')

@@ -63,7 +63,9 @@ test('every report', async () => {
     ['A key was not created yet', 'handover-half', view(keyApproved, { ...key, now: at(120) })],
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],
     ['An emergency approval', 'break-glass', view({ state: 'starting', decision: emergency })],
-    ['An emergency approval of what was not sent yet', 'break-glass', view({ state: 'approved', decision: emergency })],
+    ['An emergency approval of what is sent at once', 'break-glass', view({ state: 'approved', decision: emergency })],
+    ['An emergency approval for a key', 'break-glass', view({ state: 'approved', decision: emergency }, key)],
+    ['An emergency approval of what starts later', 'break-glass', view({ state: 'approved', decision: emergency, start: at(600) })],
     [
       'An emergency approval that passes a freeze',
       'break-glass',
