@@ -16,7 +16,8 @@ import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
-import { fitsOnCard } from '../messages/request-message.ts'
+import { cardButtons } from '../messages/button-ids.ts'
+import { cardActions, fitsOnCard } from '../messages/request-message.ts'
 import { namesOfApprovers, refusedCard } from '../messages/request-words.ts'
 import {
   lockedByUnreadable,
@@ -261,8 +262,8 @@ async function busyRefusal(
   const holders = holding.map((each) => ({ ...(parents.find(({ id }) => id === each.parent?.id) ?? each), id: each.id }))
   const [first] = holders
   if (!first) return new Refusal('locked', lockedByUnreadable(locked[0]?.by ?? ''))
-  const own = locked.find((each) => each.resource === resource)
-  const holder = holders.find(({ id }) => id === own?.by) ?? (names.size === 0 ? first : undefined)
+  const ofWhole = locked.find((each) => each.resource === resource)
+  const holder = holders.find(({ id }) => id === ofWhole?.by) ?? (names.size === 0 ? first : undefined)
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
   const others = (holder ? [holder] : holders).map((each) => ({
     holder: each,
@@ -271,7 +272,9 @@ async function busyRefusal(
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
   }))
   const isOfSome = holder === undefined
-  return new Refusal('locked', othersAreOpen(others, origin.userId, isOfSome), { isOfSome })
+  const own = others.length === 1 && others[0]?.holder.origin.userId === origin.userId ? others[0].holder : undefined
+  const buttons = own && cardActions(viewOf(app, own)).filter((each) => each.action_id === cardButtons.withdraw)
+  return new Refusal('locked', othersAreOpen(others, origin.userId, isOfSome), { isOfSome, buttons })
 }
 
 /** What people call the items of a change, by their resources. */

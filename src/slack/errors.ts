@@ -63,7 +63,9 @@ class NothingRequested extends Error {
 
 /** Adds what a refused command offers instead. */
 export function withButtons(error: unknown, buttons: Button[]): unknown {
-  return error instanceof Refusal || error instanceof NothingRequested ? Object.assign(error, { buttons }) : error
+  return error instanceof Refusal || error instanceof NothingRequested
+    ? Object.assign(error, { buttons: [...error.buttons, ...buttons] })
+    : error
 }
 
 export function buttonsOf(error: unknown): Button[] {

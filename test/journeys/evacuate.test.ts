@@ -215,6 +215,16 @@ describe('the addresses of an evacuation', () => {
     const form = JSON.stringify(await world.slack.until(() => world.ada.topView()))
     expect(form).toMatch(/"initial_option":.*web-1.*"initial_option":.*web-2/)
     expect(form).toContain('"initial_value":"disk errors"')
+    await world.ada.close(world.ada.topView())
+
+    await world.ada.click(refused, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+    await requestEvacuation(world)
+    await world.ada.command('/infra evacuate web-1 web-2', { channel: ops })
+    const again = await untilShown(world.slack, people.ada, /you have an open request for `?web-1/)
+    await world.ben.command('/infra evacuate web-1 web-2', { channel: ops })
+    const ofOthers = await untilShown(world.slack, people.ben, /<@U0ADA00001> has an open request for `?web-1/)
+    expect([again, ofOthers].map(({ blocks }) => JSON.stringify(blocks).includes('"Withdraw"'))).toEqual([true, false])
   })
 
   test('are left out by the form if they have an open request, which approvers check first and the result names', async () => {
