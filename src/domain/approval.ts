@@ -36,13 +36,13 @@ const byPolicy = [
   z.object({ code: z.literal('not-a-freezer'), freezers: Group }),
   /** Somebody who neither requested a change nor may approve it wants to withdraw it, or to stop its tracking or start it again. */
   z.object({ code: z.literal(['not-involved', 'only-involved-may-withdraw']), requester: z.string(), approvers: ApproveTerms }),
-  /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. `confirmBy`: what they need for it. */
+  /** `needed`: the number of other people who must approve. `requester`: set if it is a machine. `confirm`: what they need for it, and the others who may approve. */
   z.object({
     code: z.literal('too-few-approvers'),
     rule: z.string(),
     needed: z.number(),
     requester: z.string().optional(),
-    confirmBy: z.string().optional(),
+    confirm: z.object({ by: z.string(), others: Group }).optional(),
   }),
   z.object({
     code: z.literal(['only-requester-may-issue', 'only-requester-may-withdraw', 'only-requester-may-break-glass']),

@@ -162,8 +162,8 @@ export function emergencyReason({ approvals, decision }: Pick<Request, 'approval
   return reasons.length === 0 ? undefined : reasons.join(' / ')
 }
 
-export function whoIsIn({ users, userGroups }: Group): Mrkdwn {
-  return ownWords(listed([...users, ...userGroups].map(inMarkup), 'and'))
+export function whoIsIn({ users, userGroups }: Group, word: 'and' | 'or' = 'and'): Mrkdwn {
+  return ownWords(listed([...users, ...userGroups].map(inMarkup), word))
 }
 
 export function listed(names: string[], word: 'and' | 'or'): string {

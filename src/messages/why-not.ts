@@ -281,7 +281,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
     case 'only-involved-may-withdraw':
       return mrkdwn`Only ${whoIsInvolved(denial)} can withdraw it.`
     case 'too-few-approvers':
-      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.confirmBy === undefined ? '' : ` with a ${denial.confirmBy}`}${denial.requester === undefined ? ' besides you' : ''}. ${denial.confirmBy === undefined ? "Lockkeeper's operators can add some." : mrkdwn`Ask them to add one: ${code(`${command} ${denial.confirmBy}s`)}.`}`
+      return mrkdwn`Not requested: ${ruleWords(denial.rule)} needs ${denial.needed} ${denial.needed === 1 ? 'approver' : 'approvers'}${denial.confirm ? ` with a ${denial.confirm.by}` : ''}${denial.requester === undefined ? ' besides you' : ''}. ${denial.confirm ? mrkdwn`Ask ${whoIsIn(denial.confirm.others, denial.needed === 1 ? 'or' : 'and')} to add one: ${code(`${command} ${denial.confirm.by}s`)}.` : "Lockkeeper's operators can add some."}`
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':

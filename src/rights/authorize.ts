@@ -21,6 +21,7 @@ import {
   type PolicyRule,
   type Project,
   type ReasonTerms,
+  toGroup,
 } from '../domain/policy.ts'
 import { unmetTerms } from '../domain/reason.ts'
 import { isOpen, type Request } from '../domain/request.ts'
@@ -132,8 +133,11 @@ export async function admit(
   const approvers = rule.approve ? await findApprovers(app, rule.approve, rule, origin) : 'enough'
   if (rule.approve && approvers === 'too-few') {
     const machine = isMachine(origin) ? origin.userId : undefined
+    const { users, userGroups } = approversOf(rule.approve)
+    const others = [...users.filter((userId) => userId !== origin.userId), ...userGroups]
+    const confirm = rule.confirmBy === undefined || others.length === 0 ? undefined : { by: rule.confirmBy, others: toGroup(others) }
     const needed = approvalsNeeded(rule.approve)
-    const denial: Denial = { code: 'too-few-approvers', rule: rule.name, needed, requester: machine, confirmBy: rule.confirmBy }
+    const denial: Denial = { code: 'too-few-approvers', rule: rule.name, needed, requester: machine, confirm }
     throw requested.mayLackApprovers
       ? new Refusal(denial.code, denialWords(denial, app.catalog.labelOf, origin.command))
       : await deny(denial)

@@ -26,7 +26,11 @@ describe('a rule with confirm: passkey', () => {
     const world = await startPasskeyWorld()
     const { elasticIp, target } = world.accountApi.world.movable()
     await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilShown(world.slack, people.ada, /needs 1 approver with a passkey besides you\. Ask them to add one: `\/infra passkeys`\./)
+    await untilShown(
+      world.slack,
+      people.ada,
+      /needs 1 approver with a passkey besides you\. Ask <!subteam\^S0ONCALL01> to add one: `\/infra passkeys`\./,
+    )
 
     const { authenticator, code, answer } = await makePasskey(world, world.ben, people.ben)
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/)

@@ -190,6 +190,7 @@ const otherDenials: Denial[] = [
   { code: 'not-a-freezer', freezers: toGroup([]) },
   { code: 'shared-channel', action: 'freeze' },
   { code: 'too-few-approvers', rule: 'failover', needed: 2, requester: alertsRequester },
+  { code: 'too-few-approvers', rule: 'keys', needed: 1, confirm: { by: 'passkey', others: toGroup(['U0BEN00001', 'S0ONCALL01']) } },
   { code: 'only-requester-may-break-glass', requester: alertsRequester },
   { code: 'only-requester-may-break-glass', requester: 'machine:ci' },
   { code: 'not-named-by-rule', rule: 'production', machine: 'machine:ci' },

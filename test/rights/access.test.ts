@@ -165,6 +165,14 @@ describe('a request', () => {
     expect(await why(admitted(breakGlass(['U0BEN00001'])))).toMatch(/ needs 1 approver besides you/)
   })
 
+  test.each([
+    [['U0ADA00001', 'U0BEN00001'], / needs 1 approver with a passkey besides you\. Ask <@U0BEN00001> to add one/],
+    [['U0ADA00001'], / needs 1 approver besides you\. Lockkeeper's operators can add some\./],
+  ])('that nobody else can confirm is refused with those who may approve, but never the requester: %j', async (names, words) => {
+    const rules = [ruleFor({ approve: approveBy(names), confirmBy: 'passkey' })]
+    expect(await why(admitted({ rules }))).toMatch(words)
+  })
+
   test('is admitted with a finding if Slack does not answer', async () => {
     const { unchecked: groups } = await admitted({ groups: { S0ONCALL01: 'unknown' } })
     const { unchecked: people } = await admitted({ standings: { U0BEN00001: 'unknown' } })

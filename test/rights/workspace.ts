@@ -63,6 +63,8 @@ export function setUp({
       catalog: { projectOf: () => projectNow, labelOf: (kind) => kind, kinds: () => ['ip.move'], hasProject: () => true },
       signatures: trusting,
       errors: { of: () => () => {} },
+      // Nobody has anything to confirm with.
+      confirmations: { passkey: { able: async () => new Set() } },
     },
   )
   return { app, noted, reads }
