@@ -6,6 +6,7 @@ export type NewKeyEnd = z.infer<typeof NewKeyEnd>
 
 const minuteMs = 60_000
 const dayMs = 24 * 3_600_000
+const newMs = 3_600_000
 
 /** Names have room for the minute of an end. */
 export function wholeMinute(at: number): number {
@@ -16,7 +17,7 @@ export function wholeMinute(at: number): number {
 export const shortestEndMs = minuteMs
 export const longestEndMs = 3_650 * dayMs
 
-/** The owner is called this long before the end, unless the key got its end later than that. */
+/** The owner is called this long before the end, unless the key got its end less than an hour before that: a call then tells nothing new. */
 export const callsBefore = [
   { call: '7d', ms: 7 * dayMs },
   { call: '1d', ms: dayMs },
@@ -25,6 +26,6 @@ export type Call = (typeof callsBefore)[number]['call']
 
 /** The last call that is due. Earlier ones are too late. `since`: when the key got this end. All times in ms since 1970. */
 export function callDue({ end, since }: { end: number; since: number }, now: number): Call | undefined {
-  const due = callsBefore.filter(({ ms }) => end - ms > since && now >= end - ms)
+  const due = callsBefore.filter(({ ms }) => end - ms > since + newMs && now >= end - ms)
   return now < end ? due.at(-1)?.call : undefined
 }

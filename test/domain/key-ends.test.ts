@@ -16,10 +16,12 @@ test('a name says the label, the requester, the request and the end', () => {
   expect(isSameCreation(name, uniqueKeyName('ci-deploy', 'U0BEN00001', '1f2e3d4c5b6a77777777'))).toBe(false)
 })
 
-test('calls come 7 days and 1 day before, and not for ends that were nearer when the key got them', () => {
+test('calls come 7 days and 1 day before, and not for ends that were nearer when the key got them, or in the hour after that', () => {
   const at = (before: number, since = created) => callDue({ end, since }, end - before)
   expect([at(8 * day), at(7 * day), at(2 * day), at(day), at(60_000), at(0)]).toEqual([undefined, '7d', '7d', '1d', '1d', undefined])
   expect([at(2 * day, end - 3 * day), at(3_600_000, end - 3 * day), at(60_000, end - day)]).toEqual([undefined, '1d', undefined])
+  // Of a key for 7 days, whose end is a whole minute.
+  expect([at(7 * day - 60_000, end - 7 * day - 30_000), at(day, end - 7 * day - 30_000)]).toEqual([undefined, '1d'])
 })
 
 test('an end is a whole minute, and never earlier than it was requested', () => {
