@@ -68,9 +68,9 @@ export function unableToConfirm(lacks = '', userIds: string[]): z.infer<typeof U
 
 const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable])
 
-/** Those to check first, and small print. People are named, because a mention would notify somebody who need not act. */
+/** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
-  { warnings, personNames = {} }: Pick<Request, 'warnings' | 'personNames'>,
+  { state, warnings, personNames = {} }: Pick<Request, 'state' | 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
   { profileOf = () => undefined }: { profileOf?: (userId: string) => string | undefined } = {},
@@ -93,7 +93,7 @@ export function warningWords(
       }
     }
   }
-  const all = warnings.map(inWords)
+  const all = warnings.filter((each) => state === 'waiting' || !Unable.safeParse(each).success).map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
   return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

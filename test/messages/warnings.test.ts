@@ -14,7 +14,11 @@ const hours = 60 * minutes
 
 /** What approvers see of these findings. People are named with a link, because a mention would call them. */
 function shown(...warnings: (Finding | undefined)[]): string {
-  const request = { warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
+  return shownIn('waiting', warnings)
+}
+
+function shownIn(state: Request['state'], warnings: (Finding | undefined)[]): string {
+  const request = { state, warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
   const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
   return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
@@ -58,4 +62,6 @@ test('warnings of a request', async () => {
     ['Four have none', shown(...unableToConfirm('passkey', ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']))],
   ])
   for (const state of ['failed', 'expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
+  // Once it is approved, nobody has to confirm it anymore.
+  for (const state of ['approved', 'done'] as const) expect(shownIn(state, unableToConfirm('passkey', ['U0BEN00001']))).toBe('')
 })
