@@ -274,12 +274,20 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   const called = keys.filter((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
   if (called.length > 0)
     return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, called.length > 1 ? key.tokenLastSlice : undefined)))
-  return nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
+  const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
+  if (near || !looksLikeId(typed)) return near
+  const inAudit = code(`${app.config.slack.command} audit ${typed}`)
+  return notice(mrkdwn`No request ${code(typed)}. Requests are kept for 30 days after their end: see ${inAudit}.`)
 }
 
-/** Messages show the first 8 characters of a request's id. Those of the last 10,000 that ended are searched. */
+/** Messages show the first 8 characters of a request's id. */
+function looksLikeId(typed: string): boolean {
+  return /^[\da-f]{8,32}$/.test(typed)
+}
+
+/** The open ones and the last 10,000 that ended are searched. */
 async function requestsCalled({ redis, keys, store }: App, typed: string): Promise<Request[]> {
-  if (!/^[\da-f]{8,32}$/.test(typed)) return []
+  if (!looksLikeId(typed)) return []
   const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, '0', '-1'), redis.zrevrange(keys.ended, 0, 9_999)]))
   return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
 }

@@ -139,6 +139,11 @@ test('a word that names nothing is still answered as an unknown command, also wh
   const { ada, slack, accountApi } = await startWorld()
   await ada.command('/infra no-such-thing', { channel: ops })
   await untilShown(slack, people.ada, /`\/infra no-such-thing` isn't a command/)
+  for (const id of ['deadbeef', 'deadbeef'.repeat(4)]) {
+    await ada.command(`/infra ${id}`, { channel: ops })
+    const words = `^No request \`${id}\`\\. Requests are kept for 30 days after their end: see \`/infra audit ${id}\`\\.$`
+    await untilShown(slack, people.ada, new RegExp(words))
+  }
   accountApi.faults.add({ kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
   await ada.command('/infra other-thing', { channel: ops })
   await untilShown(slack, people.ada, /other-thing/)
