@@ -16,10 +16,12 @@ export async function warnOfOthers(
   { to, from }: { to: { id: string; name: string }; from?: { id: string; name: string } },
 ): Promise<Finding[]> {
   async function read(): Promise<Finding[]> {
-    const { requests } = await app.store.findOpen()
-    const open = requests.filter((each) => isOpen(each.state) && !each.parent && app.signatures.verifyRecord(each) === 'genuine')
-    const away = open.filter(({ kind, input }) => kind === 'ip.evacuate' && Object(input).serverId === to.id)
-    const here = open.filter(({ kind, input }) => from && Object(input)[kind === 'ip.move' ? 'serverId' : 'targetId'] === from.id)
+    const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
+    // An evacuation locks its server, so a move does not have to read all open requests.
+    const away = (await app.store.othersFor({ id: '', resource: `server:${to.id}` })).filter(isGenuine)
+    const { requests } = from ? await app.store.findOpen() : { requests: [] }
+    const isHere = ({ kind, input }: Request) => Object(input)[kind === 'ip.move' ? 'serverId' : 'targetId'] === from?.id
+    const here = requests.filter((each) => isOpen(each.state) && !each.parent && isHere(each) && isGenuine(each))
     const [first, ...others] = here
     return [
       ...away.map((each) => ({ code: 'target-evacuated', server: to.name, ...named(app, each) })),
