@@ -12,6 +12,7 @@ import { moveChange } from '../../src/features/moves/move-change.ts'
 import { checkAuthority } from '../../src/life/authority.ts'
 import { createBundles, endIfOver } from '../../src/life/bundle.ts'
 import { trackAgain } from '../../src/life/decide.ts'
+import { preflightValidMs } from '../../src/life/send.ts'
 import { track } from '../../src/life/track.ts'
 import { reconcile } from '../../src/life/worker.ts'
 import { encodeFields } from '../../src/record/store.ts'
@@ -111,9 +112,16 @@ async function startBegun(count: number, { writeMs = 0 } = {}) {
     const underway = found.filter((one): one is Request => one?.state === 'starting' || one?.state === 'tracking')
     await track(jobs.appWith({ store: { ...store, now: async () => (await store.now()) + afterMs } }), underway)
   }
+  /** Has the time pass in which the write of a process that ended may still be under way. */
+  async function passSending(): Promise<void> {
+    for (const record of ids.map((item) => keys.record(childId(item)))) {
+      const sentAt = await redis.hget(record, 'sentAt')
+      if (sentAt !== null) await redis.hset(record, 'sentAt', Number(sentAt) - preflightValidMs)
+    }
+  }
   /** Puts the record of a child back to what it was before its write. */
   const putBack = (item: string) => redis.hset(keys.record(childId(item)), 'state', '"approved"')
-  return { ...jobs, ids, account, id, carryOn, parent, child, childId, statesOf, look, putBack }
+  return { ...jobs, ids, account, id, carryOn, parent, child, childId, statesOf, look, passSending, putBack }
 }
 
 describe('the children of a request', () => {
@@ -287,7 +295,7 @@ describe('the children of a request', () => {
     })
     await fc.assert(
       fc.asyncProperty(anyRun, async ({ count, ends, lost }) => {
-        const { account, carryOn, look, statesOf, parent, store } = await startBegun(count, { writeMs: 5 })
+        const { account, carryOn, look, statesOf, parent, store, passSending } = await startBegun(count, { writeMs: 5 })
         account.after = async (id) => (lost.some((one) => id === `eip_${one}`) ? Promise.reject(noAnswer) : undefined)
         const processes = ends.map((steps) => {
           let left = steps
@@ -299,6 +307,7 @@ describe('the children of a request', () => {
           return carryOn({ store: { ...store, take } }).catch(() => {})
         })
         await Promise.all(processes)
+        await passSending()
         for (let round = 0; round < 50 && Object.values(await statesOf()).includes('waiting'); round += 1)
           await Promise.all([carryOn(), carryOn()])
         await look()
