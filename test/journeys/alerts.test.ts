@@ -108,7 +108,7 @@ describe('addresses that another request has locked', () => {
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
     expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. cc <!subteam\^S0ONCALL01>\.\n/)
     expect(message.text).toMatch(
-      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, or withdraw it\./,
+      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, or withdraw that and request again\./,
     )
     expect(message.text).toMatch(/edge-ash-1: .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/)
     expect(JSON.stringify(message.blocks)).not.toContain('Evacuate edge-ash-1…')

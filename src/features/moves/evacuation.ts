@@ -92,7 +92,9 @@ export function explainEvacuation(finding: Finding): Words | undefined {
 }
 
 function decideFirst(causes: Finding[]): string {
-  return causes.some(({ code }) => code === 'locked') ? ' To move an address now, approve its request, or withdraw it.' : ''
+  return causes.some(({ code }) => code === 'locked')
+    ? ' To move an address now, approve its request, or withdraw that and request again.'
+    : ''
 }
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
