@@ -7,7 +7,7 @@ import { stateWithCount } from './items.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, startLine, statusLine } from './request-status.ts'
-import { approvedSoFar, scheduleWords, whoIsAsked } from './request-words.ts'
+import { approvedSoFar, heldWords, scheduleWords, whoIsAsked } from './request-words.ts'
 import { unreadableRequests } from './why-not.ts'
 
 export interface HomeEntry {
@@ -146,11 +146,11 @@ export function shortEntry({ card, link: address }: HomeEntry, part: string, con
 
 /** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */
 function stateLine(card: CardView, part: string): Mrkdwn {
-  const { request, description, handover, rule } = card
+  const { request, description, handover, rule, held } = card
   const state = stateWithCount(request, description.underway)
   if (request.state === 'waiting' && request.needsApproval) {
     const approvers = whoIsAsked(request, rule)
-    return mrkdwn`needs approval${approvedSoFar(request, rule)}${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${startLine(card)}`
+    return mrkdwn`needs approval${approvedSoFar(request, rule)}${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${held && held.for !== 'start' ? mrkdwn`\n${heldWords(held)}` : ''}${startLine(card)}`
   }
   const schedule = scheduleWords(request)
   if (schedule) return schedule

@@ -119,6 +119,18 @@ test('the Home tab in every situation', async () => {
       },
     ],
     [
+      'One that a freeze would hold, and one that a planned freeze would',
+      {
+        mine: [
+          entry({}, { held: { for: 'freeze', name: ownFreezeName } }),
+          entry(
+            { id: idOf(1), start: now + 90 * minutes, expiresAt: now + 90 * minutes },
+            { held: { for: 'freeze', name: ownFreezeName, from: now + 60 * minutes, until: now + 120 * minutes } },
+          ),
+        ],
+      },
+    ],
+    [
       'In progress, slower than usual: one that the viewer may stop, and one that only others may',
       {
         underway: [0, 1].map((index) => entry({ ...from('U0BEN00001'), id: idOf(index), state: 'tracking', sentAt, slowAt: sentAt })),
