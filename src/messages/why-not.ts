@@ -68,14 +68,8 @@ const constant = {
     why: "The policy doesn't allow the end that the key would get. Nothing was changed.",
     next: 'Request it with another end.',
   },
-  'confirmation-needed-now': {
-    why: 'The policy now requires a passkey for its approvals. Nothing was changed.',
-    next: 'Request it again.',
-  },
-  'confirmation-lost': {
-    why: "A passkey that approved it was removed or can't be verified. Nothing was changed.",
-    next: 'Request it again.',
-  },
+  'confirmation-needed-now': { why: 'The policy now requires a passkey for its approvals. Nothing was changed.' },
+  'confirmation-lost': { why: "A passkey that approved it was removed or can't be verified. Nothing was changed." },
   'data-lost': { why: 'Redis lost its data.' },
   'set-back': { why: 'Redis went back to an older state.' },
   'freeze-missing': { why: 'The record of freezes was gone.' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { restartWith, startPasskeyWorld, usual } from './passkeys-world.ts'
-import { writesOf } from './policy-world.ts'
+import { cardNow, writesOf } from './policy-world.ts'
 import { approvedKey, hideSecrets, ops, people, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const quick = { graceMs: 600, unsettledMs: 600, handoverMs: 800 }
@@ -36,6 +36,7 @@ describe('a new key', () => {
     await restartWith(world, { policy: usual })
 
     await untilReport(world.slack, card.ts, /Not started.*The policy now requires a passkey for its approvals\. Nothing was changed\./)
+    await world.slack.until(() => JSON.stringify(cardNow(world, card)?.blocks).includes('Request again'), { what: 'the button' })
     expect(writesOf(world)).toEqual([])
   })
 
