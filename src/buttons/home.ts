@@ -3,11 +3,11 @@ import type { Button } from '@slack/web-api'
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt } from '../domain/policy.ts'
-import { bySchedule, holdOf, isOpen, type Request } from '../domain/request.ts'
+import { bySchedule, isOpen, type Request } from '../domain/request.ts'
 import { hasApproved } from '../life/decide.ts'
 import { frozenBlocks } from '../messages/freezes.ts'
 import { type HomeContent, type HomeEntry, type HomeSection, homeBlocks, refusedHome } from '../messages/home-view.ts'
-import { viewOf } from '../outbox/render.ts'
+import { holdNow, viewOf } from '../outbox/render.ts'
 import { freezeSetAt } from '../record/freeze.ts'
 import { judge } from '../rights/judge.ts'
 import type { Mrkdwn } from '../slack/text.ts'
@@ -114,7 +114,7 @@ async function gather(
     Promise.all(added.map((section) => section(app, viewer))),
   ])
   const waiting = firstOf(open, ({ state }) => state === 'waiting', most.waiting)
-  const isScheduled = (each: Request) => holdOf(each) !== undefined
+  const isScheduled = (each: Request) => holdNow(app, each) !== undefined
   const scheduled = firstOf(open.filter(isScheduled).toSorted(bySchedule), () => true, most.shown)
   const others = open.filter((each) => !isScheduled(each))
   const mine = firstOf(others, isMine, most.shown)

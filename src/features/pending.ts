@@ -1,11 +1,11 @@
 import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
-import { bySchedule, holdOf, type Request } from '../domain/request.ts'
+import { bySchedule, type Request } from '../domain/request.ts'
 import { listFeature } from '../kit/list.ts'
 import { hasApproved } from '../life/decide.ts'
 import { shortEntry, wholeEntry } from '../messages/home-view.ts'
 import { unreadableRequests } from '../messages/why-not.ts'
-import { viewOf } from '../outbox/render.ts'
+import { holdNow, viewOf } from '../outbox/render.ts'
 import { judge } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
 import { mrkdwn } from '../slack/text.ts'
@@ -22,11 +22,11 @@ export const listPending = listFeature({
 
 /** The requests that the viewer can decide first, then the others, each by when they expire. Then what is scheduled or held, the next first. */
 async function readPending(app: App, viewer: Origin): Promise<Listing> {
-  const { requests, unreadable } = await app.store.findOpen()
+  const [{ requests, unreadable }] = await Promise.all([app.store.findOpen(), app.freezes.read()])
   const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
   const pending = await Promise.all(waiting.slice(0, mostShown).map((request) => judged(app, request, viewer)))
   const sorted = pending.toSorted((a, b) => Number(b.canDecide) - Number(a.canDecide) || a.request.expiresAt - b.request.expiresAt)
-  const scheduled = requests.filter(holdOf).toSorted(bySchedule)
+  const scheduled = requests.filter((each) => holdNow(app, each)).toSorted(bySchedule)
   const [count, more] = [waiting.length, waiting.length - pending.length]
   const forYou = pending.filter(({ canDecide }) => canDecide).length
   const need = count === 0 ? 'No requests need' : count === 1 ? '1 request needs' : `${count} requests need`

@@ -1,5 +1,5 @@
 import type { Button, KnownBlock } from '@slack/web-api'
-import { isOpen } from '../domain/request.ts'
+import { isOpen, scheduleOf } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { cardButtons, moreOnHome, refreshHome } from './button-ids.ts'
@@ -7,7 +7,7 @@ import { stateWithCount } from './items.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, startLine, statusLine } from './request-status.ts'
-import { approvedSoFar, heldWords, scheduleWords, whoIsAsked } from './request-words.ts'
+import { approvedSoFar, heldBriefly, heldWords, whoIsAsked } from './request-words.ts'
 import { unreadableRequests } from './why-not.ts'
 
 export interface HomeEntry {
@@ -65,7 +65,7 @@ interface Part {
 const shortParts = [
   { part: 'mine', title: 'Your requests', upTo: 76, rest: 'audit me' },
   { part: 'underway', title: 'In progress', upTo: 88, rest: 'moves' },
-  { part: 'scheduled', title: 'Scheduled', upTo: 98, rest: 'pending' },
+  { part: 'scheduled', title: 'Scheduled or held', upTo: 98, rest: 'pending' },
 ] as const
 
 export function homeBlocks(content: HomeContent): KnownBlock[] {
@@ -152,10 +152,12 @@ function stateLine(card: CardView, part: string): Mrkdwn {
     const approvers = whoIsAsked(request, rule)
     return mrkdwn`needs approval${approvedSoFar(request, rule)}${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${held && held.for !== 'start' ? mrkdwn`\n${heldWords(held)}` : ''}${startLine(card)}`
   }
-  const schedule = scheduleWords(request)
-  if (schedule) return schedule
+  const schedule = scheduleOf(request)
+  // A freeze that was lifted is in its record until a worker has judged it.
+  const hold = schedule?.for === 'freeze' ? held : schedule
+  if (hold) return heldBriefly(hold)
   if (request.state === 'approved') {
-    if (!handover) return mrkdwn`${state}, ${dateTime(request.decidedAt ?? request.createdAt)}`
+    if (!handover) return mrkdwn`${state}, ${request.waits && !schedule ? dateTime(request.decidedAt ?? request.createdAt) : 'starting'}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
     return mrkdwn`${state}: ${who} *${handover.label}* by ${dateTime(request.expiresAt)}`
   }

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Description, withoutRequester } from '../domain/change.ts'
 import { sendingMs } from '../domain/lane.ts'
-import { canReverse, type Request, type RequestRef, type Waits } from '../domain/request.ts'
+import { canReverse, holdOf, type Request, type RequestRef, type Waits } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
@@ -95,6 +95,12 @@ export function viewOf(app: App, request: Request): CardView {
     // Only from its own channel, because a link would reveal a private channel to others.
     fromMessage: fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined,
   }
+}
+
+/** What holds an approved request. A freeze that was lifted is in its record until a worker has judged it. */
+export function holdNow(app: App, request: Request): Waits | undefined {
+  const hold = holdOf(request)
+  return hold?.for === 'freeze' ? heldNow(app, request) : hold
 }
 
 /** What would keep it from starting if it were approved now, as far as this process has read of freezes. */

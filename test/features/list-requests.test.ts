@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Change } from '../../src/domain/change.ts'
+import type { Freeze } from '../../src/domain/policy.ts'
 import type { ItemState, Request } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { listMoves } from '../../src/features/moves/list.ts'
@@ -31,7 +32,7 @@ const catalog = createCatalog([
 ])
 
 /** An app with these requests, of which Ben may decide all but those of Chi. */
-function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
+function appWith(open: Request[], ended: Request[] = [], times: number[] = [], frozen: Freeze[] = []) {
   const reason = [{ rule: 'production', pattern: 'OPS-\\d+', link: 'https://tickets.example.com/browse/$0' }]
   const rules = [
     ruleFor({ reason, projects: { ids: [chi], names: [] }, approve: terms([ada]) }),
@@ -40,6 +41,7 @@ function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
     ),
     ruleFor({ reason }),
   ]
+  const freeze = { text: '', record: undefined, isUnreadable: false, freezes: frozen }
   return fakeApp(
     {
       store: {
@@ -53,7 +55,7 @@ function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
       },
       config: { environment: undefined, infra: { writesPerMinute: 20 }, policy: { rules, freezes: [] } },
       signatures: { verifyRecord: () => 'genuine', verifyApproval: () => 'genuine' },
-      freezes: { lastRead: () => undefined },
+      freezes: { read: async () => freeze, lastRead: () => freeze },
       catalog: {
         ...catalog,
         projectOf: ({ origin, approvalsNeeded }) => ({ id: origin.userId === chi ? chi : `needs ${approvalsNeeded}` }),
@@ -71,8 +73,10 @@ function appWith(open: Request[], ended: Request[] = [], times: number[] = []) {
 }
 
 const pending = (...open: Request[]) => listingOf(listPending.create(appWith(open)).commands[0])
-const moves = (open: Request[], ended: Request[] = [], times: number[] = []) =>
-  listingOf(listMoves.create(appWith(open, ended, times)).commands[0])
+const pendingIn = (frozen: Freeze[], open: Request[]) => listingOf(listPending.create(appWith(open, [], [], frozen)).commands[0])
+const moves = (open: Request[], ended: Request[] = [], times: number[] = [], frozen: Freeze[] = []) =>
+  listingOf(listMoves.create(appWith(open, ended, times, frozen)).commands[0])
+const untilLifted = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
 const many = (count: number, more: Partial<Request> = {}) =>
   Array.from({ length: count }, (_, index) => requestFor({ id: `${more.state}-${index}`, ...more }))
 const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
@@ -114,13 +118,15 @@ test('requests and moves as people see them', async () => {
     ['Pending: one that Ben has approved', shown(await pending(requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3 })))],
     ['Pending: his own that one of three has approved', shown(await pending({ ...byTwo, ...from(ben), approvals: approvedBy(ada) }))],
     ['Pending: one that Ben may not decide', shown(await pending(requestFor(from(chi))))],
-    ['Pending: and what is scheduled or held, the next first', shown(await pending(...later))],
+    ['Pending: and what is scheduled or held, the next first', shown(await pendingIn(untilLifted, later))],
+    ['Pending: the same once the freeze is lifted', shown(await pending(...later))],
     ['Pending: only what is scheduled', shown(await pending(...later.slice(1, 2)))],
     ['Pending: none', shown(await pending(requestFor({ needsApproval: false })))],
     ['Pending: some of another version', shown(await pending(requestFor(), newer, newer))],
     ['Pending: all of another version', shown(await pending(newer))],
     ['Moves: in progress and waiting', shown(await moves([...open, newer]))],
-    ['Moves: scheduled', shown(await moves([...later, requestFor(tracking)]))],
+    ['Moves: scheduled', shown(await moves([...later, requestFor(tracking)], [], [], untilLifted))],
+    ['Moves: scheduled, once the freeze is lifted', shown(await moves(later))],
     ['Moves: ended', shown(await moves([], ended))],
     ['Moves: few times are known', shown(await moves([], [], [5, 5, 5, 6, 7].map(seconds)))],
     ['Moves: many times are known', shown(await moves([], ended.slice(0, 1), [...Array(40).fill(41), ...Array(10).fill(65)].map(seconds)))],

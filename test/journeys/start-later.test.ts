@@ -130,7 +130,7 @@ describe('a move that was requested for later', () => {
       homes.push(words())
     }
     for (const home of homes) {
-      expect(home).toContain('Scheduled (1)')
+      expect(home).toContain('Scheduled or held (1)')
       expect(home).not.toMatch(/In progress|Your requests/)
       expect(home).toMatch(/Starts <!date\^\d+\^{time} {date_long_pretty}/)
     }

@@ -57,6 +57,9 @@ function many(count: number, more: Requested = {}, view: Partial<CardView> = {})
 const blockIds = (blocks: KnownBlock[]) => blocks.flatMap((block) => ('block_id' in block && block.block_id ? [block.block_id] : []))
 const later = (waits: Waits) => ({ state: 'approved', decidedAt: now, waits }) as const
 const from = (userId: string) => ({ origin: { ...requestFor().origin, userId } })
+const untilLifted: Waits = { for: 'freeze', name: ownFreezeName }
+/** `held`: what holds it now. */
+const frozen = (id: string, waits: Waits, held?: Waits) => entry({ ...later(waits), id, ...from('U0BEN00001') }, { held })
 const sentAt = now - 25 * minutes
 const key = (more: Parameters<typeof entry>[0] = {}) =>
   entry({ state: 'approved', decidedAt: now, ...more }, { handover: { label: 'Create key' } })
@@ -107,9 +110,16 @@ test('the Home tab in every situation', async () => {
           entry(later({ for: 'start', until: now + 90 * minutes })),
           entry({ ...later({ for: 'start', until: now + 3 * 24 * 60 * minutes }), id: idOf(1), ...from('U0BEN00001') }),
           entry({ ...later({ for: 'window', until: now, name: 'office' }), id: idOf(2), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'freeze', until: now, name: 'Black Friday' }), id: idOf(3), ...from('U0BEN00001') }),
-          entry({ ...later({ for: 'freeze', name: ownFreezeName }), id: idOf(4), ...from('U0BEN00001') }),
+          frozen(idOf(3), { for: 'freeze', until: now, name: 'Black Friday' }, { for: 'freeze', until: now, name: 'Black Friday' }),
+          frozen(idOf(4), untilLifted, untilLifted),
         ],
+      },
+    ],
+    [
+      'Of a freeze that was lifted, until a worker has judged them: one starts, and one waits for its window',
+      {
+        underway: [frozen(idOf(1), untilLifted)],
+        scheduled: [frozen(idOf(2), untilLifted, { for: 'window', until: now, name: 'office' })],
       },
     ],
     [

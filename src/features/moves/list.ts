@@ -1,10 +1,11 @@
 import type { App } from '../../app.ts'
-import { bySchedule, holdOf, isOpen, type Request } from '../../domain/request.ts'
+import { bySchedule, isOpen, type Request, type Waits } from '../../domain/request.ts'
 import { phraseText } from '../../domain/text.ts'
 import { listFeature } from '../../kit/list.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { mayHaveEndedBefore, scheduleWords, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
+import { heldBriefly, mayHaveEndedBefore, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
 import { unreadableRequests } from '../../messages/why-not.ts'
+import { holdNow } from '../../outbox/render.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../../slack/table.ts'
@@ -18,6 +19,7 @@ interface ListedMove {
   /** `moving` */
   underway: string
   link: string | undefined
+  hold: Waits | undefined
 }
 
 function columnsAt(now: number): Columns<ListedMove> {
@@ -25,17 +27,16 @@ function columnsAt(now: number): Columns<ListedMove> {
     // A narrow screen shows the first columns only.
     { header: 'Move', cell: ({ title, link: address }) => link(address, title) },
     { header: 'State', cell: stateOf },
-    { header: 'Duration', cell: ({ request }) => timeOf(request, now) },
+    { header: 'Duration', cell: (move) => timeOf(move, now) },
     { header: 'Ended', cell: ({ request }) => endOf(request) },
     { header: 'Requested by', cell: ({ request }) => mention(request.origin.userId) },
     { header: 'Channel', cell: ({ request }) => channelMention(request.origin.channelId) },
   ]
 }
 
-function stateOf({ request, underway }: ListedMove): Mrkdwn {
+function stateOf({ request, underway, hold }: ListedMove): Mrkdwn {
   if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
-  const schedule = scheduleWords(request)
-  if (schedule) return schedule
+  if (hold) return heldBriefly(hold)
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`unknown (the account API doesn't answer)`
   const late = isOpen(request.state) && request.lateAt !== undefined
@@ -43,9 +44,9 @@ function stateOf({ request, underway }: ListedMove): Mrkdwn {
 }
 
 /** A number, by which Slack sorts the column. A move that waits for approval, or for its time, has not begun. */
-function timeOf(request: Request, now: number): Cell {
+function timeOf({ request, hold }: ListedMove, now: number): Cell {
   const { state, decidedAt, createdAt, sentAt, endedAt } = request
-  if (state === 'waiting' || holdOf(request)) return undefined
+  if (state === 'waiting' || hold) return undefined
   if (state === 'approved') return { value: now - (decidedAt ?? createdAt), words: `${timeApproved(request, now)} so far` }
   if (isOpen(state)) return { value: now - (sentAt ?? createdAt), words: `${timeTaken(request, now)} so far` }
   if (sentAt === undefined || endedAt === undefined || (state !== 'done' && state !== 'failed')) return undefined
@@ -77,11 +78,12 @@ async function readMoves(app: App, { slashCommand }: CommandCall): Promise<Listi
     store.ended(mostEnded, takesTime),
     store.now(),
     store.durations(moveKind),
+    app.freezes.read(),
   ])
   const moves = open.requests.filter(takesTime)
   const waiting = moves.filter(({ state }) => state === 'waiting')
-  const scheduled = moves.filter(holdOf).toSorted(bySchedule)
-  const inFlight = moves.filter((each) => each.state !== 'waiting' && !holdOf(each))
+  const scheduled = moves.filter((each) => holdNow(app, each)).toSorted(bySchedule)
+  const inFlight = moves.filter((each) => each.state !== 'waiting' && !scheduled.includes(each))
   const listed = [...inFlight, ...scheduled, ...waiting].slice(0, mostOpen)
   const left = moves.length - listed.length
   // A move that ended between the reads is in both results.
@@ -111,9 +113,10 @@ function usualTimes(times: number[]): Mrkdwn[] {
   return [mrkdwn`Moves here usually take ${span(median)}. ${most} of the last ${times.length} took at most ${span(nineInTen)}.`]
 }
 
-function describe({ catalog, slack }: App, request: Request): ListedMove | undefined {
+function describe(app: App, request: Request): ListedMove | undefined {
+  const { catalog, slack } = app
   const opened = catalog.openIfFit(request)
   if (!opened) return undefined
   const { title, underway } = opened.change.describe(opened.latest)
-  return { request, title: phraseText(title), underway, link: slack.identity.linkTo(request) }
+  return { request, title: phraseText(title), underway, link: slack.identity.linkTo(request), hold: holdNow(app, request) }
 }
