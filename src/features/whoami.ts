@@ -85,9 +85,14 @@ function whyNot(ruling: Ruling): Mrkdwn {
 function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: PolicyRule, ruling: Ruling): Mrkdwn[] {
   if (!approve) return [mrkdwn`No approval needed`]
   const needed = approvalsNeeded(approve)
+  const own = ruling.allowed ? 'press Approve on your own request' : 'approvers can approve their own requests'
   const urgent = [
-    ...(breakGlass ? [ruling.allowed ? 'press Approve on your own request' : 'approvers can approve their own requests'] : []),
-    ...(emergency ? [`${ruling.allowed ? 'your approval of requests of others' : 'an approval'} can pass windows and freezes`] : []),
+    ...(breakGlass ? [`${own}, also past windows and freezes`] : []),
+    ...(emergency
+      ? [
+          `${ruling.allowed ? 'your approval of requests of others' : 'an approval'} can pass ${breakGlass ? 'them, too' : 'windows and freezes'}`,
+        ]
+      : []),
   ]
   const how = `${confirmBy ? ` with a ${confirmBy}` : ''} within ${formatDuration(expiresMs)}`
   const isUnsure = !ruling.allowed && isForLackOfAnswer(ruling.denial)

@@ -67,7 +67,7 @@ test('rights as people see them', async () => {
   ]
   const byProject = [
     of('ip.move', { name: 'production', projects: storefront, request: ada, breakGlass: true }),
-    of('ip.move', { name: 'the rest', approve: others }),
+    of('ip.move', { name: 'the rest', approve: others, breakGlass: true, emergency: true }),
   ]
   const unreachable = [of('ip.move', { name: 'here', channels: ['C0OPS00001'], request: ada }), of('ip.move', { name: 'everywhere' })]
   const hostile = { name: '<!channel> & co', projects: { ids: [], names: ['<!here>'] } }
