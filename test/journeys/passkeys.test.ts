@@ -283,7 +283,7 @@ describe('passkeys of a person', () => {
 
     await world.ben.click(list, 'Remove')
 
-    await untilShown(world.slack, people.ben, /Removed Laptop/)
+    await untilShown(world.slack, people.ben, /Removed Laptop\.$/)
     await untilCard(world.slack, /<@U0BEN00001> removed their passkey `Laptop`/)
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben), {
       what: 'the direct message',
@@ -339,6 +339,12 @@ describe('passkeys of a person', () => {
     await restart(world)
     const { card } = await requestMove(world)
     expect((await approveWithPasskey(world, world.ben, people.ben, card, authenticator)).answer.title).toBe('Approved')
+    await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
+    await untilShown(
+      world.slack,
+      people.ben,
+      /Removed Laptop\. It was your last one: you can't approve under rules that ask for a passkey\./,
+    )
   })
 
   test('are made in Socket Mode on a port of the pages alone', async () => {

@@ -247,5 +247,7 @@ async function pressRemove(app: App, change: Change, { origin, answer, value, de
   const owes = [oweWords(app, own, userId), oweWords(app, mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}.`)]
   const note = { act: 'passkey-remove', by: userId, text: name } as const
   if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { owes }))) throw gone
-  await answer.ephemeral(notice(mrkdwn`Removed ${escapeMrkdwn(name)}.`))
+  const isLast = passkeysOf(await readPasskeys(app), userId).length === 0
+  const lost = isLast ? " It was your last one: you can't approve under rules that ask for a passkey." : ''
+  await answer.ephemeral(notice(mrkdwn`Removed ${escapeMrkdwn(name)}.${lost}`))
 }
