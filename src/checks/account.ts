@@ -117,7 +117,8 @@ type LimitsFact = Awaited<ReturnType<typeof readLimits>>
 export function judgeLimits({ perMinute: { read, write }, used }: LimitsFact): Found {
   const sum = (kind: 'read' | 'write') => used.filter((each) => each.kind === kind).reduce((total, each) => total + each.used, 0)
   const allowed = mrkdwn`The account allows ${read} reads and ${write} changes a minute.`
-  return ok(mrkdwn`${allowed} Last minute: ${sum('read')} reads, ${sum('write')} changes.`)
+  const words = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`
+  return ok(mrkdwn`${allowed} Last minute: ${words(sum('read'), 'read')}, ${words(sum('write'), 'change')}.`)
 }
 
 interface Shown {

@@ -134,10 +134,10 @@ export function isZone(zone: string): boolean {
 export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Shows a time in a zone where Slack cannot show it in the reader's: `Tue 1 Dec, 06:00 (Europe/Lisbon)`. */
-export function timeWords(at: number, zone: string): string {
+/** Shows a time in a zone where Slack cannot show it in the reader's: `Tue 1 Dec, 06:00 (Europe/Lisbon)`. A past one may be of another year. */
+export function timeWords(at: number, zone: string, { hasYear = false } = {}): string {
   const time = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
-  return `${dayNames[time.dayOfWeek - 1]} ${time.day} ${monthNames[time.month - 1]}, ${timeOfDay(time)} (${zone})`
+  return `${dayNames[time.dayOfWeek - 1]} ${time.day} ${monthNames[time.month - 1]}${hasYear ? ` ${time.year}` : ''}, ${timeOfDay(time)} (${zone})`
 }
 
 /** `06:00`, without the seconds. */

@@ -53,7 +53,7 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
     case 'unreadable':
       return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't a time.`
     case 'past':
-      return mrkdwn`${at(problem.at)} is ${what === 'end' ? 'too early' : 'past'}. Write a later time, or leave the ${what} out.`
+      return mrkdwn`${timeWords(problem.at, zone, { hasYear: true })} is ${what === 'end' ? 'too early' : 'past'}. Write a later time, or none.`
     case 'too-far':
       return mrkdwn`${at(problem.at)} is more than 14 days ahead. The latest ${what} is ${at(problem.latest)}.`
   }

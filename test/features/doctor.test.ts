@@ -59,7 +59,7 @@ const well: SetupFacts = {
     used: [
       { kind: 'read', lane: 'send', used: 2, waitMs: 0 },
       { kind: 'read', lane: 'person', used: 16, waitMs: 0 },
-      { kind: 'write', lane: 'bundle', used: 14, waitMs: 0 },
+      { kind: 'write', lane: 'bundle', used: 1, waitMs: 0 },
     ],
   },
   idsUnseen: [],

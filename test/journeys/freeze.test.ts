@@ -72,10 +72,7 @@ describe('a freeze', () => {
     const cases: [string, RegExp][] = [
       ['until 25:00 because of the sale', /Nothing was frozen\. `25:00` isn't a time/],
       ['until in 15d because of the sale', /is more than 14 days ahead\. The latest end is .*\(Europe\/Berlin\)/],
-      [
-        'until 2020-01-01 06:00 because of it',
-        /Wed 1 Jan, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or leave the end out\./,
-      ],
+      ['until 2020-01-01 06:00 because of it', /Wed 1 Jan 2020, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or none\./],
       [`from ${day} 18:00 until ${day} 06:00 because of it`, /Nothing was frozen\. .*, 06:00 \(Europe\/Berlin\) is too early\./],
       [
         'from in 2h until in 1h because of it',
