@@ -31,6 +31,7 @@ test('a person adds a passkey, has it trusted, and approves with it: at desktop 
   expect(await laptop.page.getByRole('heading').textContent()).toMatch(/^Approve: Move 203\./)
   await laptop.page.getByRole('button', { name: 'Approve' }).click()
   await expect.poll(() => status(laptop.page)).toMatch(/^Approved\s+Approved \(1 of 2\)\. One more needed\./)
+  expect(await laptop.page.getByRole('main').textContent()).not.toContain('0 of 2')
 
   await mobile.page.goto(await pressForLink(world, world.chiara, people.chiara, card, 'Approve'))
   await browser.shoot(mobile.page, 'passkeys-phone')
