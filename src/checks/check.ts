@@ -30,7 +30,7 @@ export function isUnread<T>(fact: T | Unread): fact is Unread {
 
 export const factTimeoutMs = 1_500
 
-/** For what arrived while the process stood still, which the timer would overtake. */
+/** After a process was blocked, its timers run before the answers that have arrived meanwhile. */
 const arrivedMs = 200
 
 /** Returns the fact, or why it is unavailable. Never throws. */

@@ -71,7 +71,7 @@ export async function applyPolicy(app: App): Promise<void> {
   for (const { id } of waiting) await show(app, id)
 }
 
-/** For messages alone, so it is not signed: each approval counts anew. What was approved is kept for weeks after its end, so no record is made anew. */
+/** Counts each approval again. Only messages show it, so it is not signed. A request with approvals is kept for weeks, so this never makes a record. */
 async function recount(app: App, request: Request): Promise<void> {
   const approvals = await believedApprovals(app, request)
   const { missing } = await tally(

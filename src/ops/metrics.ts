@@ -52,10 +52,14 @@ const misnamed = [
   ...['nodejs_eventloop_utilization_histogram', 'nodejs_eventloop_utilization_summary'],
 ]
 
+/** As long as a timer of Node can be. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** docs/reference.md lists them. Values of labels come from small fixed sets, never from ids, names or texts from outside. */
 export function createMetrics(role: 'all' | 'web' | 'worker' = 'all') {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  // The utilization is not shown. Its timer would run ten times a second and could not be stopped.
+  collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: longestTimerMs })
   for (const name of misnamed) registry.removeSingleMetric(name)
   const { counter, gauge, histogram } = createInstruments(registry)
 

@@ -106,7 +106,7 @@ function isElsewhere({ code }: Finding): boolean {
   return code === 'not-on-server' || code === 'gone'
 }
 
-/** `begun`: before that, *Check first* names what was left out. What came later has a remark of its own. */
+/** `begun`: before that, *Check first* names what was left out. */
 export function whatStays({ bgp, from, leftOut, came = [], isBack }: EvacuationFacts, begun: EvacuationInput | undefined): Left {
   const isLeft = ({ elasticIpId, finding }: LeftOut) => !isElsewhere(finding) && !begun?.elasticIpIds?.includes(elasticIpId)
   const left = begun ? leftOut.filter(isLeft).map(({ finding }) => finding) : []
