@@ -13,7 +13,7 @@ import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
 import { checkBlocks } from '../messages/request-content.ts'
 import { asksAgain, asksInForm } from '../messages/request-message.ts'
-import { heldWords, passesWords, requestedStart, shortId, subjectWords } from '../messages/request-words.ts'
+import { heldWords, passesWords, requestedStart, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
 import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
@@ -101,13 +101,12 @@ async function orConfirm<Result>(
 /** Approves, or opens a form: in an emergency of the requester, who approves it alone with a reason, and where something would hold the request. */
 async function pressApprove(app: App, click: Click): Promise<void> {
   const { origin, answer, triggerId } = click
-  let request: Request | undefined
   let isSent = false
   const onSend = () => {
     isSent = true
   }
   try {
-    request = await requestOfClick(app, click)
+    const request = await requestOfClick(app, click)
     const isEmergency = origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass
     if (isEmergency) await mayDecide(app, request, origin, 'break-glass')
     const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, click)
@@ -116,9 +115,6 @@ async function pressApprove(app: App, click: Click): Promise<void> {
     if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))
   } catch (error) {
     const isUndone = error instanceof StoreUnavailableError && !isSent
-    const button = readButton(click.value)
-    // Its title could not be read.
-    if (isUndone && !request && button) answer.about(mrkdwn`*Request ${shortId(button)}*`)
     throw isUndone ? new StoreUnavailableError(error.message, error.code, notApproved) : error
   }
 }

@@ -74,13 +74,6 @@ describe('a click on Approve while Redis is away', () => {
     const error = await approve(await record()).catch((thrown: unknown) => thrown)
     expect(toUserMessage(error)).toMatch(words)
   })
-
-  test('names the request, also if it could not be read', async () => {
-    const { record, approve, subjects } = startButtons({ find: away })
-    const { id } = await record()
-    await approve({ id, hash: 'f'.repeat(64) } as Request).catch(() => {})
-    expect(subjects).toEqual([`*Request ${id.slice(0, 8)}*`])
-  })
 })
 
 describe('a click on a request that another version of Lockkeeper wrote', () => {

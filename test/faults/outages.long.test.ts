@@ -103,7 +103,7 @@ interface Outage {
 
 const logged = ({ bots }: Scene, text: string) => bots.log.filter((line) => line.includes(text)).length
 
-const away = /Lockkeeper's database \(Redis\) isn't responding|Not approved: Redis isn't responding\. Try again in a minute\.$/
+const away = /Lockkeeper's database \(Redis\) isn't responding|^Not approved: Redis isn't responding\. Try again in a minute\.$/
 const withoutRedis = { problem: /^Not responding/, answers: { refused: away, listed: away } }
 
 /** Ways in which Redis goes away, and what it takes then: nothing. */

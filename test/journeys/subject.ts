@@ -6,9 +6,7 @@ interface Split {
 
 /** Separates which request an answer to a click is about from what the answer says. */
 export function splitSubject(text: string): Split {
-  const named = /^(?:\*.+?\* {2}· {2}<https:[^|>]+\|request (?<about>\w{8})>|\*(?:Unverified request|Request) (?<about>\w{8})\*)\s/.exec(
-    text,
-  )
+  const named = /^(?:\*.+?\* {2}· {2}<https:[^|>]+\|request (?<about>\w{8})>|\*Unverified request (?<about>\w{8})\*)\s/.exec(text)
   return { about: named?.groups?.about, words: text.slice(named?.[0].length ?? 0) }
 }
 
