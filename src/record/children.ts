@@ -13,7 +13,7 @@ import {
   Waits,
 } from '../domain/request.ts'
 import type { RequestSignatures } from '../domain/request-signature.ts'
-import { guardStore, type Redis } from '../redis/connect.ts'
+import { type Redis, readAnswers } from '../redis/connect.ts'
 import type { Keys } from '../redis/key-names.ts'
 import { readScripts, scriptsOf } from '../redis/scripts.ts'
 import type { Catalog } from './catalog.ts'
@@ -70,15 +70,12 @@ export async function withChildren({ redis, keys }: { redis: Redis; keys: Keys }
   const pipeline = redis.pipeline().get(keys.unanswered)
   for (const { id, moreResources } of requests.filter(({ hasChildren }) => hasChildren))
     for (const resource of moreResources) pipeline.hmget(keys.record(childIdOf(id, resource)), ...shownFields)
-  const [first, ...children] = (await guardStore(() => pipeline.exec())) ?? []
-  if (first?.[0]) throw first[0]
-  const since = first?.[1] ? Number(first[1]) : undefined
+  const [first, ...children] = await readAnswers(pipeline)
+  const since = first ? Number(first) : undefined
   return requests.map((request) => ({
     ...request,
     ...(isUnderway(request) ? { unansweredSince: since } : {}),
-    ...(request.hasChildren
-      ? { items: request.moreResources.map((resource) => itemOf(idOfResource(resource), children.shift()?.[1])) }
-      : {}),
+    ...(request.hasChildren ? { items: request.moreResources.map((resource) => itemOf(idOfResource(resource), children.shift())) } : {}),
   }))
 }
 

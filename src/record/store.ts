@@ -20,7 +20,7 @@ import {
   unverifiedRecord,
 } from '../domain/request.ts'
 import type { RequestSignatures } from '../domain/request-signature.ts'
-import { guardStore } from '../redis/connect.ts'
+import { guardStore, readAnswers } from '../redis/connect.ts'
 import { withChildren } from './children.ts'
 import { type Database, noteDuration, ofDueTimes, withScripts } from './due.ts'
 import { isSend, type ReportName, type Stamp, type StepName, stateAfter, stepOf } from './steps.ts'
@@ -112,7 +112,7 @@ async function findMany(records: Records, ids: string[]): Promise<Request[]> {
 async function readMany(records: Records, ids: string[]): Promise<{ requests: Request[]; lost: string[]; unreadable: number }> {
   const pipeline = records.redis.pipeline()
   for (const id of ids) pipeline.hgetall(records.keys.record(id))
-  const answers = await guardStore(async () => ((await pipeline.exec()) ?? []).map(readAnswer))
+  const answers = (await readAnswers(pipeline)) as (RecordHash | undefined)[]
   const found = ids.map((id, index) => ({ id, hash: answers[index] }))
   const lost = found.filter(({ hash }) => hash && Object.keys(hash).length === 0).map(({ id }) => id)
   const requests = found.flatMap(({ id, hash }) => {
@@ -123,12 +123,6 @@ async function readMany(records: Records, ids: string[]): Promise<{ requests: Re
     }
   })
   return { requests: await withChildren(records, requests), lost, unreadable: ids.length - requests.length - lost.length }
-}
-
-/** Returns undefined for a key of another type in place of one record. Every other error fails the whole read. */
-function readAnswer([error, answer]: [Error | null, unknown]): RecordHash | undefined {
-  if (error && !error.message.startsWith('WRONGTYPE')) throw error
-  return error ? undefined : (answer as RecordHash)
 }
 
 /** Reads all open requests, the one with the oldest last step first. `unreadable`: how many records do not fit this version. */

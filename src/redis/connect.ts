@@ -1,4 +1,4 @@
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { type ChainableCommander, Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { isCertificateError, StartError, StoreUnavailableError } from '../domain/errors.ts'
 import { parseRedisAddress } from '../domain/redis-address.ts'
 import type { Secret } from '../domain/signing.ts'
@@ -156,6 +156,18 @@ export async function guardStore<T>(command: () => Promise<T>): Promise<T> {
     const code = name === 'ReplyError' ? /^[A-Z]{2,20}\b/.exec(message)?.[0] : undefined
     throw new StoreUnavailableError(`Redis: ${name} ${message.slice(0, 120)}`, code)
   }
+}
+
+/**
+ * The answers of a pipeline, whose `exec` never rejects. Undefined for a key of another type. Every other error fails the whole read. Throws
+ * StoreUnavailableError.
+ */
+export function readAnswers(pipeline: Pick<ChainableCommander, 'exec'>): Promise<unknown[]> {
+  const read = ([error, answer]: [Error | null, unknown]) => {
+    if (error && !error.message.startsWith('WRONGTYPE')) throw error
+    return error ? undefined : answer
+  }
+  return guardStore(async () => ((await pipeline.exec()) ?? []).map(read))
 }
 
 const answerMs = 5_000
