@@ -116,7 +116,7 @@ describe('things of one name', () => {
     )
   })
 
-  test('of one name are told apart, keys without their ids', () => {
+  test('of one name are listed by what differs, and keys without ids', () => {
     const createdAt = '2026-11-20T10:00:00Z'
     const key = (id: string, tokenLastSlice: string, by: string) =>
       ({ id, name: uniqueKeyName('ci', by, 'a'.repeat(32)), tokenLastSlice, createdAt, user: { email: 'bot@example.com' } }) as ApiKey
