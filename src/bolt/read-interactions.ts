@@ -38,7 +38,7 @@ export type Handlers = InteractionHandlers & { commands: Command[]; bare?: Bare 
 /** What a person did: who, where, its handler, and how to answer them. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler gets what was read with it, and its result goes to the reply that was.
 export interface Interaction<Given = any, Result = any> {
-  /** `click approve`: names it in the log and in the audit. */
+  /** `click request-approve`: names it in the log and in the audit. */
   at: string
   origin: Origin
   given: Given
