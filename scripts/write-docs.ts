@@ -136,7 +136,7 @@ function exampleFile(): string {
       'A line #NAME=value, without a space, shows a variable that is not set, with its default: remove the # to set it. An empty value counts as not set. Durations are written 500ms, 5s, 15m, 4h. NAME_FILE is the path of a file that holds the secret NAME, which is safer.',
     ),
     ...entries,
-    '# --- Docker Compose alone ---\n\n# Adds files of deploy/compose/ (docs/install.md).\n#COMPOSE_FILE=docker-compose.yml:deploy/compose/caddy.yml\n',
+    '# --- Docker Compose alone ---\n\n# Adds files of deploy/compose/ (docs/install.md).\n#COMPOSE_FILE=docker-compose.yml\n',
     '# With caddy.yml: your public name.\n#LOCKKEEPER_HOST=\n',
     '# With machines.yml: a second name, for machines and alerts.\n#LOCKKEEPER_MACHINES_HOST=\n',
   ].join('\n')
