@@ -158,7 +158,8 @@ const targetAlerted = ({ name }: FoundServer, since: number | undefined): Findin
 })
 
 /** Finds out whether the request that an alert led to or joined still answers it. `over`: it does not. */
-async function findOwn(app: App, alert: Alert, { request: id, made, server }: Known): Promise<{ is: 'duplicate' | 'new'; over?: string }> {
+async function findOwn(app: App, alert: Alert, known: Known): Promise<{ is: 'duplicate' | 'new'; over?: string }> {
+  const { request: id, made, server } = known
   const [own] = id === undefined ? [] : await app.store.findMany([id])
   if (id === undefined) return { is: 'new' }
   // An earlier attempt ended before it created the record, or Redis kept it for as long as records are kept.
@@ -170,7 +171,8 @@ async function findOwn(app: App, alert: Alert, { request: id, made, server }: Kn
   if (own.state === 'expired' || own.state === 'withdrawn') return { is: 'new', over: id }
   // It may fire again after it resolved.
   if (!isOpen(own.state)) return { is: 'duplicate' }
-  return (await joinOpen(app, alert, own)) ? { is: 'duplicate' } : { is: 'new', over: id }
+  // It may have ended since it was read.
+  return (await joinOpen(app, alert, own)) ? { is: 'duplicate' } : findOwn(app, alert, known)
 }
 
 /** Adds an alert to an open request for its server. False if that has ended. */
@@ -204,13 +206,14 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     const refused = await submitEvacuation(app, firing, servers, begun, signal)
     // The request of another alert can have left nothing for this one, since it was looked for.
     if (refused && attempt < 2 && (refused.isLocked || (await openRequestFor(app, servers.server.id)))) continue
-    if (refused) return current.listed === undefined ? refused : 'duplicate'
     const [made] = await app.store.findMany([begun.id])
     if (made && isProposal(app, made, servers.server.id)) {
       // From now on its id is not made again.
       await joinOpen(app, alert, made)
-      return 'proposed'
+      // Another process can have requested the same for this alert, and that can have ended since.
+      return refused ? 'duplicate' : 'proposed'
     }
+    if (refused) return current.listed === undefined ? refused : 'duplicate'
     // A record that somebody else wrote, or that nobody can read, has the id. It must not hide the alert.
     await notifyOperators(app, 'record-changed', forgedProposal(begun.id), { requestId: begun.id })
     over = begun.id

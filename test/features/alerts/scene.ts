@@ -74,6 +74,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   const hooks: {
     beforeList?: () => Promise<void>
     beforeResolve?: () => Promise<void>
+    afterFind?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => Posted
@@ -145,6 +146,11 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       async find(id) {
         await hooks.beforeResolve?.()
         return store.find(id)
+      },
+      async findMany(ids) {
+        const found = await store.findMany(ids)
+        await hooks.afterFind?.()
+        return found
       },
       async take(request, ...step) {
         if (step[0] !== 'warn') resolvedRequests.push(request.id)

@@ -453,6 +453,38 @@ test('a repeat is a duplicate while the account does not answer, or does not sho
   expect(scene.posts).toEqual([])
 })
 
+test('a repeat is a duplicate if its request ends right after it was read', async () => {
+  const scene = arrange()
+  await scene.take([down()])
+  scene.hooks.afterFind = async () => {
+    delete scene.hooks.afterFind
+    await scene.setState(0, 'failed')
+  }
+
+  await scene.take([down()])
+  await scene.take([down()])
+
+  expect(scene.submitted).toHaveLength(1)
+  expect(scene.counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
+})
+
+test('a delivery that is refused after another process requested the same for it, and that ended, is a duplicate', async () => {
+  const scene = arrange()
+  scene.hooks.beforeRecord = async () => {
+    delete scene.hooks.beforeRecord
+    await scene.replica()([down()])
+    await scene.setState(0, 'failed')
+    throw refusal('Nothing to move.')
+  }
+
+  await scene.take([down()])
+  await scene.take([down()])
+
+  expect(scene.submitted).toHaveLength(1)
+  expect(scene.posts).toEqual([])
+  expect(scene.counts()).toEqual({ received: 3, proposed: 1, duplicate: 2 })
+})
+
 test.each(['beforeList', 'beforeRecord'] as const)(
   'a stop ends the wait for the account, and the next process goes on at once: %s',
   async (hook) => {
