@@ -90,7 +90,8 @@ export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSig
     if (route) noted.push(...((await attempt(async () => [await note(app, { alert, route }, signal)])) ?? []))
     else if (alert.isFiring) app.metrics.alert('unmatched', 1)
   }
-  await attempt(() => warnOfTargets(app, noted))
+  const alerted = noted.flatMap(({ servers, done }) => servers?.server ?? (typeof done === 'object' ? (done.server ?? []) : []))
+  await attempt(() => warnOfTargets(app, alerted))
   // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
   for (const each of noted) await attempt(() => takeOne(each))
   for (const [channelId, some] of Map.groupBy(toList, ({ route }) => route.channelId))
@@ -133,8 +134,7 @@ async function believe(app: App, alert: Alert, serverId?: string): Promise<Known
 }
 
 /** Adds to the undecided evacuations to a server that alerts are about by now that approvers should check that first. */
-async function warnOfTargets(app: App, noted: Noted[]): Promise<void> {
-  const servers = noted.flatMap(({ servers, done }) => servers?.server ?? (typeof done === 'object' ? (done.server ?? []) : []))
+async function warnOfTargets(app: App, servers: FoundServer[]): Promise<void> {
   if (servers.length === 0) return
   const { kind } = changeOf(app)
   const open = await app.store.findMany(await guardStore(() => app.redis.zrange(app.keys.open, '0', '-1')))
@@ -146,7 +146,8 @@ async function warnOfTargets(app: App, noted: Noted[]): Promise<void> {
     const [since] = await firingAbout(app, target.id)
     const newWarnings = [...request.newWarnings, targetAlerted(target, since)]
     const { outcome } = await app.store.take(request, 'warn', { set: { newWarnings }, audit: { by: alertsRequester } })
-    if (outcome === 'changed') throw new TryLater(`request ${request.id} changed while an alert about its target came`)
+    // A repeat of the alert is a duplicate, and warns of nothing.
+    if (outcome === 'changed') return warnOfTargets(app, servers)
     if (outcome === 'won') await show(app, request.id).catch(app.errors.of('alerts'))
   }
 }
@@ -210,6 +211,8 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     if (made && isProposal(app, made, servers.server.id)) {
       // From now on its id is not made again.
       await joinOpen(app, alert, made)
+      // An alert about its target that came meanwhile has not found it.
+      if ((await firingAbout(app, servers.target.id)).length > 0) await warnOfTargets(app, [servers.target])
       // Another process can have requested the same for this alert, and that can have ended since.
       return refused ? 'duplicate' : 'proposed'
     }

@@ -366,6 +366,24 @@ describe('the target', () => {
     expect(posts.map(({ text }) => text)).toEqual([expect.stringContaining('standby is its own target')])
   })
 
+  test.each([
+    ['while the request is made', 'beforeRecord'],
+    ['while the request takes another step', 'afterFind'],
+  ] as const)('about which an alert fires %s is something to check first', async (_, hook) => {
+    const { take, replica, hooks, redis, keys } = arrange()
+    const recorded = async () => (await redis.keys(keys.record('*')))[0] ?? ''
+    if (hook === 'afterFind') await take([down('web-1')])
+    hooks[hook] = async () => {
+      delete hooks[hook]
+      if (hook === 'afterFind') await redis.hincrby(await recorded(), 'revision', 1)
+      else await replica()([down('standby')])
+    }
+
+    await take([hook === 'afterFind' ? down('standby') : down('web-1')])
+
+    expect(JSON.parse((await redis.hget(await recorded(), 'newWarnings')) ?? '[]')).toEqual([since])
+  })
+
   test('is nothing to check once its alert has resolved', async () => {
     const { take, submitted } = arrange()
     await take([down('standby')])
