@@ -113,10 +113,11 @@ export async function sendAlerts(app: App, { id, name }: Owed, leased: Lease, fa
   if (update) {
     // Once it is posted, this says where. Until then it may be posted as it was.
     if (hash.cardTs === undefined) return later(updateRetryMs)
-    // Another process may have shown more ends since.
     const updated = await app.slack.messenger.update({ ...place, ts: String(JSON.parse(hash.cardTs)) }, message, leased.sendBefore)
     if (updated.is === 'refused' && isPassing(updated.error)) return later(passingMs)
-    if (updated.is === 'sent' || updated.is === 'refused') return { status: 'dropped' }
+    // Another process may have shown more ends meanwhile, and Slack this update after that.
+    const isLast = (await guardStore(() => app.redis.hlen(app.keys.message(messageId)))) === Object.keys(hash).length
+    if (updated.is === 'refused' || (updated.is === 'sent' && isLast)) return { status: 'dropped' }
     return later(updated.is === 'rate-limited' ? updated.retryInMs : updateRetryMs)
   }
   const posted = await postOnce(app, { message, place, sinceMs }, leased)

@@ -284,8 +284,11 @@ async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   })
   const calls = all.some(({ refused }) => refused.toDo !== 'nothing') ? (approversIn(app, kind, channelId) ?? '') : undefined
   const known = all.map((each) => each.known)
-  const id = await owesList(app, { channelId, command, kind, calls, listedAt: Date.now(), alerts }, known)
-  app.metrics.alert(id === undefined ? 'duplicate' : 'refused', all.length)
+  const { id, left } = await owesList(app, { channelId, command, kind, calls, listedAt: Date.now(), alerts }, known)
+  const rest = all.filter((_, index) => left.includes(index))
+  app.metrics.alert(id === undefined ? 'duplicate' : 'refused', all.length - rest.length)
+  // Another process has just listed the others.
+  if (rest.length > 0) return list(app, channelId, rest)
   // If this fails, the list is sent at the next tick.
   if (id !== undefined) await deliver(app, id, 'alerts').catch(() => {})
 }

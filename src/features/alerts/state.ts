@@ -101,16 +101,16 @@ export async function resolves({ redis, keys }: App, { key, startsAt, endsAt }: 
   })
 }
 
-/** Owes the message that lists these alerts. Returns its id, or undefined if all of them are listed already. `known`: the same alerts. */
-export async function owesList({ redis, keys }: App, list: AlertList, known: Known[]): Promise<string | undefined> {
+/** Owes the message that lists these alerts, unless some of them are listed already. `left`: the indexes of those that are not. `known`: the same alerts. */
+export async function owesList({ redis, keys }: App, list: AlertList, known: Known[]): Promise<{ id: string | undefined; left: number[] }> {
   // From the alerts, so that the repeat of a delivery owes the same message.
   const outages = list.alerts.map((alert, index) => `${nameOfAlert(alert)}/${known[index]?.again}`)
   const id = hash('sha256', outages.join()).slice(0, 32)
   const names = [keys.message(id), keys.outbox, ...list.alerts.map(({ key }) => keys.alert(key))]
   const starts = list.alerts.map(({ startsAt }) => String(startsAt))
   const values = [id, memberOf({ id, name: 'alerts' }), JSON.stringify(list), String(listedMs), ...starts]
-  const [listed] = await run(redis, 'alerts-listed', names, values)
-  return listed === 'listed' ? id : undefined
+  const [listed, ...left] = await run(redis, 'alerts-listed', names, values)
+  return { id: listed === 'listed' ? id : undefined, left: left.map(Number) }
 }
 
 /** Since when alerts about a server have been firing, in ms since 1970, the earliest first. 0: one does not say it. */

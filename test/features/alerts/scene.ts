@@ -74,11 +74,13 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   const hooks: {
     beforeList?: () => Promise<void>
     beforeResolve?: () => Promise<void>
+    afterResolveRead?: (state: string | undefined) => Promise<void>
     afterFind?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => Posted
     afterPost?: () => Promise<void> | void
+    beforeUpdate?: () => Promise<void>
     update?: () => { is: 'unknown'; problem: string }
   } = {}
 
@@ -108,6 +110,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   }
 
   async function update(_: unknown, { text }: Message) {
+    await hooks.beforeUpdate?.()
     const answer = hooks.update?.()
     if (answer) return answer
     updates.push(text)
@@ -145,7 +148,9 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
       ...store,
       async find(id) {
         await hooks.beforeResolve?.()
-        return store.find(id)
+        const found = await store.find(id)
+        await hooks.afterResolveRead?.(found?.state)
+        return found
       },
       async findMany(ids) {
         const found = await store.findMany(ids)

@@ -445,6 +445,39 @@ describe('the message of what was not requested', () => {
     expect(submitted).toHaveLength(1)
   })
 
+  test('shows every end, also if Slack takes an update of another process later', async () => {
+    const scene = arrange()
+    await scene.take([down('web-77'), down('web-78')])
+    scene.hooks.beforeUpdate = async () => {
+      delete scene.hooks.beforeUpdate
+      await scene.replica()([resolved(down('web-78'))])
+    }
+
+    await scene.take([resolved(down('web-77'))])
+    await scene.sweep()
+
+    expect(scene.updates.at(-1)).toMatch(/^:white_check_mark:/)
+  })
+
+  test('has no alert that another process has just listed, so that each is shown when it resolves', async () => {
+    const scene = arrange()
+    let isFirst = true
+    scene.hooks.beforeList = async () => {
+      if (!isFirst) return
+      isFirst = false
+      await scene.replica()([down('web-77')])
+    }
+
+    await scene.take([down('web-77'), down('web-78')])
+    for (const name of ['web-77', 'web-78']) await scene.take([resolved(down(name))])
+
+    expect(scene.posts.map(({ text }) => text)).toEqual([
+      expect.stringContaining('web-77'),
+      expect.stringMatching(/^(?!.*web-77).*web-78/s),
+    ])
+    expect(scene.updates).toEqual([expect.stringMatching(/^:white_check_mark:/), expect.stringMatching(/^:white_check_mark:/)])
+  })
+
   test('is updated once Slack answers again', async () => {
     const scene = arrange()
     await scene.take([down('web-77')])
