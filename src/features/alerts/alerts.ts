@@ -328,12 +328,14 @@ async function resolveRequest(app: App, requestId: string): Promise<void> {
     if (!request) return
     const isWaiting = request.state === 'waiting'
     if (!isWaiting && !stepOf('note-resolved').from.some((state) => state === request.state)) return
-    if (isWaiting) await noteWithdrawal(app, serverOf(app, request), requestId)
+    // Another alert may have joined one that was approved since.
+    if (!isWaiting && (await guardStore(() => app.redis.exists(app.keys.alertsOf(requestId)))) > 0) return
     const causes: CommonFinding[] = [{ code: 'alert-resolved' }]
     const data = { set: isWaiting ? { causes } : {}, audit: { by: alertsRequester } }
     // The same for all tries and processes.
     const token = `resolved:${requestId}`
     const { outcome } = await app.store.take(request, isWaiting ? 'withdraw-resolved' : 'note-resolved', data, token)
+    if (outcome === 'won' && isWaiting) await noteWithdrawal(app, serverOf(app, request), requestId)
     // The outbox shows it later if this fails.
     if (outcome === 'won') return void (await show(app, requestId).catch(app.errors.of('alerts')))
   }

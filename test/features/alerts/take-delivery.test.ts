@@ -350,6 +350,37 @@ test('a server whose requests were withdrawn twice within 30 minutes is flapping
   expect(submitted.map(({ isQuiet }) => isQuiet)).toEqual([false, false, true, false])
 })
 
+test('a server whose requests were approved right before their alerts resolved is not flapping', async () => {
+  const scene = arrange()
+  for (const minute of [1, 2, 3]) {
+    const firing = { ...down(), startsAt: `2026-11-22T03:0${minute}:00Z` }
+    await scene.take([firing])
+    scene.hooks.afterResolveRead = async (state) => {
+      if (state === 'waiting') await scene.setState(minute - 1, 'approved')
+    }
+    await scene.take([{ ...resolved(firing), endsAt: `2026-11-22T03:0${minute}:30Z` }])
+    await scene.setState(minute - 1, 'done')
+  }
+
+  expect(scene.submitted.map(({ isQuiet }) => isQuiet)).toEqual([false, false, false])
+})
+
+test('the thread of an approved request does not say that its alert has resolved once another one has joined it', async () => {
+  const scene = arrange()
+  await scene.take([down()])
+  await scene.setState(0, 'approved')
+  scene.hooks.beforeResolve = async () => {
+    delete scene.hooks.beforeResolve
+    await scene.replica()([down('web-1', { job: 'ping' })])
+  }
+
+  await scene.take([resolved(down())])
+  expect(scene.resolvedRequests).toEqual([])
+  await scene.take([resolved(down('web-1', { job: 'ping' }))])
+
+  expect(scene.resolvedRequests).toHaveLength(1)
+})
+
 describe('the target', () => {
   const since = { code: 'target-alerted', target: 'standby', since: Date.parse('2026-11-22T03:00:00Z') }
 
