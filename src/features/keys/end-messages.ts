@@ -18,9 +18,9 @@ export async function sendKeyEnd(app: App, { id, name }: Owed, leased: Lease, fa
   // Lockkeeper did not write it.
   if (!found) return { status: 'dropped' }
   const { key, told } = found
-  const endNow = told === 'ended' ? key.end : ((await readEnd(app, key.keyId))?.end ?? key.end)
-  // The key has ended, or got another end, meanwhile.
-  if (endNow !== key.end || (told !== 'ended' && now >= key.end)) return { status: 'dropped' }
+  const record = told === 'ended' ? undefined : await readEnd(app, key.keyId)
+  // The key has ended, is gone, or got another end, meanwhile.
+  if (told !== 'ended' && (record?.end !== key.end || record.gone || now >= key.end)) return { status: 'dropped' }
   const dueAt = key.end - (callsBefore.find(({ call }) => call === told)?.ms ?? 0)
   const isLate = leased.mode === 'fresh' && now - dueAt > lateMs
   const lease: Lease = isLate ? { ...leased, mode: 'unsure' } : leased

@@ -11,6 +11,7 @@ import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { senders } from '../../../src/features/index.ts'
 import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/features/keys/ends.ts'
+import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { seal } from '../../../src/redis/sealed.ts'
@@ -420,14 +421,20 @@ describe('right before its deletion', () => {
     expect(await keys.ends()).toMatchObject([{ keyId: key.id }])
   })
 
-  test('a call that waits for Slack is not made for an end that the key no longer has', async () => {
+  test.each<[what: string, change: (keys: Keys, keyId: string) => Promise<unknown>]>([
+    ['has another end', (keys, id) => keys.extend(id, 90 * day)],
+    [
+      'was revoked',
+      async (keys, id) => inLane('send', async () => revokeChange(keys.app).send?.({ keyId: id }, {} as never, { onAnswer: () => {} })),
+    ],
+    ['was deleted by hand', (keys, id) => inLane('send', () => keys.apiKeys.delete(id))],
+  ])('a call that waits for Slack is not made for a key that %s', async (_, change) => {
     const keys = startKeys()
     const { key } = await keys.create(30 * day)
     await keys.letPass(24 * day)
-    keys.slackSays.push({ is: 'refused', error: 'ratelimited' })
     await inLane('background', () => tendKeyEnds(keys.app, AbortSignal.timeout(5_000)))
-    keys.slackSays.splice(0)
-    await keys.extend(key.id, 90 * day)
+    await change(keys, key.id)
+    await keys.redis.del(keys.keys.repeated('list-of-keys'))
     await keys.tend()
     expect(keys.posts).toEqual([])
   })
