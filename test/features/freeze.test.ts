@@ -54,6 +54,25 @@ test('operators get both ends of a freeze of the policy, each once, by whichever
   expect(await shared.redis.pttl(name)).toBeGreaterThan(hours(24))
 })
 
+test('a worker that looked before another one told it does not let that be forgotten sooner', async () => {
+  const shared = connectTestRedis()
+  const freezes = [freezeFrom(1, 40)]
+  const [slow, fast] = [startWorker(shared, freezes), startWorker(shared, freezes)]
+  const exists = shared.redis.exists.bind(shared.redis)
+  let looks = 0
+  shared.redis.exists = (async (key: string) => {
+    const found = await exists(key)
+    looks += 1
+    if (looks === 2) await fast.announceAt(hours(2))
+    return found
+  }) as typeof exists
+  await slow.announceAt(hours(2))
+
+  expect([slow.texts, fast.texts.length]).toEqual([[], 1])
+  const [name = ''] = await shared.redis.keys('*freeze-of-policy*begin')
+  expect(await shared.redis.pttl(name)).toBeGreaterThan(hours(48))
+})
+
 test('a freeze that was over before any worker ran is not announced, and neither is one without a channel for operators', async () => {
   const over = startWorker(connectTestRedis(), [freezeFrom(-3, -1)])
   const silent = startWorker(connectTestRedis(), [freezeFrom(-1, 1)], null)

@@ -24,11 +24,11 @@ local function standingAt(audit, id)
   return standing, textIn(redis.call('XRANGE', audit, '-', '+', 'COUNT', 1))
 end
 
--- Owes a message that is about no request: its facts stay for `keepMs`, and it is due in `inMs`.
+-- Owes a message that is about no request: its facts stay for `keepMs`, or for as long as one that was sent is remembered, and it is due in `inMs`.
 local function owe(message, outbox, member, facts, keepMs, inMs)
   local now = clock()
   redis.call('HSET', message, 'facts', facts)
   redis.call('HSETNX', message, 'at', whole(now))
-  redis.call('PEXPIRE', message, keepMs)
+  if redis.call('PTTL', message) < tonumber(keepMs) then redis.call('PEXPIRE', message, keepMs) end
   redis.call('ZADD', outbox, now + inMs, member)
 end
