@@ -23,7 +23,7 @@ import {
 } from '../messages/freezes.ts'
 import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
-import { isPassing, later, laterAfter, passingMs, postOnce } from '../outbox/once.ts'
+import { isPassing, later, laterAfter, otherVersionRetryMs, passingMs, postOnce } from '../outbox/once.ts'
 import { showAgain } from '../outbox/outbox.ts'
 import { type FreezeRecord, freezeMessageId, freezeSetAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
@@ -217,16 +217,30 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   const [, freezeId, found, where] = /^freeze-([\da-f-]+)-(set|begun|over)-(here|ops)$/.exec(id) ?? []
   const when = found as 'set' | 'begun' | 'over' | undefined
   const channelId = where === 'ops' ? app.config.opsChannel : record?.channelId
-  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
-  const isCurrent = freeze.record?.id === record?.id
   // Its content is signed, but not in which message it belongs.
-  if (!record || record.id !== freezeId || channelId === undefined || (when !== 'set' && !isCurrent)) return { status: 'dropped' }
-  const hasButton = where === 'here' && isCurrent && freezeSetAt(freeze, now) !== undefined
-  const message = freezeMessage(app.config.docsUrl, record, when, hasButton)
-  const posted = await postOnce(app, { message, place: { channelId, key: `${name}/${id}` }, sinceMs }, leased)
+  if (!record || record.id !== freezeId || channelId === undefined) return { status: 'dropped' }
+  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
+  // A process that has the key tells it.
+  if (freeze.isUnreadable) return later(otherVersionRetryMs)
+  const isCurrent = freeze.record?.id === record.id
+  const isSet = isCurrent && freezeSetAt(freeze, now) !== undefined
+  const isFirst = when === 'set' && record.isOn
+  // What is told late may be over by now, or there is another freeze.
+  if (!isFirst && (!isCurrent || (when === 'begun' && !isSet))) {
+    if (when === 'set') await showEnded(app, record.ends, record)
+    return { status: 'dropped' }
+  }
+  const hasButton = where === 'here' && isSet
+  const message = isFirst && !isSet ? endedFreezeMessage(record, freeze.record) : freezeMessage(app.config.docsUrl, record, when, hasButton)
+  const place = { channelId, key: `${name}/${id}` }
+  const posted = await postOnce(app, { message, place, sinceMs }, leased)
   if (posted.is === 'sent' || posted.is === 'found') {
     if (when === 'over') await showEnded(app, record.id)
     if (when === 'set') await showEnded(app, record.ends, record)
+    // Somebody may have ended it while it was posted.
+    const { record: last } = await app.freezes.read()
+    if (isFirst && isSet && last?.id !== record.id)
+      await app.slack.messenger.update({ ...place, ts: posted.ts }, endedFreezeMessage(record, last))
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }
   if (posted.is !== 'refused') return laterAfter(posted)

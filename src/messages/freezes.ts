@@ -60,8 +60,9 @@ export function unfrozenWords(lifted: FreezeRecord, more = mrkdwn``): Mrkdwn {
   return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}${canceledWords(lifted)}`
 }
 
-/** The first message of a freeze, once it is over. `ending`: what lifted or replaced it. Undefined if its time was over. */
-export function endedFreezeMessage(record: FreezeRecord, ending?: FreezeRecord): Message {
+/** The first message of a freeze, once it is over. `last`: the newest one, which may have lifted or replaced it. */
+export function endedFreezeMessage(record: FreezeRecord, last?: FreezeRecord): Message {
+  const ending = last?.ends === record.id ? last : undefined
   const at = ending?.isOn ? ending.setAt : ending?.until
   const isCanceled = neverBegan(record, at)
   const mark = isCanceled ? 'Canceled: a freeze planned' : 'Was frozen'

@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Freeze } from '../../src/domain/policy.ts'
 import { freezeChanges } from '../../src/features/freeze.ts'
-import { outboxApp } from '../given/outbox-app.ts'
+import { senders } from '../../src/features/index.ts'
+import { createFreezes } from '../../src/record/freeze.ts'
+import type { Posted } from '../../src/slack/web-api.ts'
+import { startJobs } from '../given/jobs.ts'
+import { outboxApp, sweepAll } from '../given/outbox-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
+import { recordKeyring } from '../given/signatures.ts'
 
 /** A worker at some time of day, in ms from now by Redis' clock. */
 function startWorker(shared: ReturnType<typeof connectTestRedis>, freezes: Freeze[], opsChannel?: null) {
@@ -80,4 +85,84 @@ test('a freeze that was over before any worker ran is not announced, and neither
   for (const { announceAt } of [over, silent]) await announceAt(0)
 
   expect([over.texts, silent.texts]).toEqual([[], []])
+})
+
+/** A Slack that shows the messages about freezes of a person, and a clock. `answers`: how it refuses the first posts. */
+function startTelling() {
+  const jobs = startJobs([])
+  const clock = { ahead: 0 }
+  const shown: string[] = []
+  const answers: Posted[] = []
+  const hooks: { whilePosting?: () => Promise<unknown> } = {}
+  const messenger = {
+    async post({ channelId }: { channelId: string }, { text }: { text: string }): Promise<Posted> {
+      const answer = answers.shift()
+      if (answer) return answer
+      const ts = String(shown.push(text))
+      await hooks.whilePosting?.()
+      return { is: 'sent', ts, channelId }
+    },
+    async update({ ts }: { ts: string }, { text }: { text: string }) {
+      shown[Number(ts) - 1] = text
+      return { is: 'sent' as const }
+    },
+  }
+  const store = { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead }
+  const freezes = createFreezes({ ...jobs, audit: jobs.app.audit, store }, recordKeyring)
+  const app = jobs.appWith({
+    store,
+    freezes,
+    senders,
+    slack: { messenger: { ...messenger, find: async () => ({ is: 'absent' }) } } as never,
+  })
+  const marks = () => shown.map((text) => /\*(.*?)\*/.exec(text)?.[1])
+  const set = (more = {}) => freezes.set({ by: 'U0BEN00001', reason: 'the sale', channelId: 'C0OPS00001', ...more })
+  const lift = () => freezes.lift({ by: 'U0CHI00001' })
+  return { clock, answers, hooks, marks, set, lift, now: store.now, sweep: () => sweepAll(app) }
+}
+
+const limited: Posted = { is: 'rate-limited', retryInMs: 30_000 }
+
+describe('a message about a freeze that is told late', () => {
+  test('does not say that it is on once somebody lifted it', async () => {
+    const { answers, set, lift, sweep, marks } = startTelling()
+    await set()
+    answers.push(limited)
+    await sweep()
+    await lift()
+    await sweep()
+    expect(marks().toSorted()).toEqual(['Unfrozen', 'Was frozen'])
+  })
+
+  test('nor if somebody lifts it while it is posted', async () => {
+    const { hooks, set, lift, sweep, marks } = startTelling()
+    await set()
+    hooks.whilePosting = async () => {
+      delete hooks.whilePosting
+      await lift()
+      await sweep()
+    }
+    await sweep()
+    expect(marks()).toEqual(['Was frozen', 'Unfrozen'])
+  })
+
+  test('nor that it is lifted once there is another one', async () => {
+    const { answers, set, lift, sweep, marks } = startTelling()
+    await set()
+    await sweep()
+    await lift()
+    answers.push(limited)
+    await sweep()
+    await set()
+    await sweep()
+    expect(marks()).toEqual(['Was frozen', 'Frozen'])
+  })
+
+  test('nor that it has begun once its time is over', async () => {
+    const { clock, set, sweep, now, marks } = startTelling()
+    await set({ from: (await now()) + hours(1), until: (await now()) + hours(2) })
+    clock.ahead = hours(2)
+    await sweep()
+    expect(marks().toSorted()).toEqual(['The freeze is over.', 'Was frozen'])
+  })
 })

@@ -48,10 +48,19 @@ test('everything that is said of a freeze', async () => {
     ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
     ['On the Home tab, before it begins', home(trusted(later), true)],
     ['Its first message, once its time is over', readable(endedFreezeMessage(record({ until: at(18) })))],
-    ['Its first message, once it was lifted', readable(endedFreezeMessage(record(), { ...lifted, until: at(11) }))],
-    ['Its first message, once another one replaced it', readable(endedFreezeMessage(record({ until: at(18) }), record({ setAt: at(11) })))],
-    ['Its first message, if it was lifted before it began', readable(endedFreezeMessage(later, { ...lifted, until: at(11) }))],
-    ['Its first message, if Lockkeeper replaced it before it began', readable(endedFreezeMessage(later, record({ by: undefined })))],
+    ['Its first message, once it was lifted', readable(endedFreezeMessage(record({ id: 'f3' }), { ...lifted, until: at(11) }))],
+    [
+      'Its first message, once another one replaced it',
+      readable(endedFreezeMessage(record({ id: 'f3', until: at(18) }), record({ setAt: at(11), ends: 'f3' }))),
+    ],
+    [
+      'Its first message, if it was lifted before it began',
+      readable(endedFreezeMessage({ ...later, id: 'f3' }, { ...lifted, until: at(11) })),
+    ],
+    [
+      'Its first message, if Lockkeeper replaced it before it began',
+      readable(endedFreezeMessage({ ...later, id: 'f3' }, record({ by: undefined, ends: 'f3' }))),
+    ],
     ['It is lifted before it begins', readable(freezeMessage(docsUrl, { ...lifted, from: at(12), until: at(11) }))],
     ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
     [
