@@ -58,9 +58,12 @@ export function requestOperations(app: App): Operation[] {
       async run({ origin }, { id }) {
         const request = await requireOwn(app, origin, String(id))
         noteRequest(request.id)
-        // A repeat gets the same answer.
-        if (request.state !== 'withdrawn') await withdraw(app, request, origin)
-        return { output: shown(app, await requireOwn(app, origin, request.id)) }
+        const failed =
+          request.state === 'withdrawn' ? undefined : await withdraw(app, request, origin).catch((error: unknown) => ({ error }))
+        const now = await requireOwn(app, origin, request.id)
+        // A repeat gets the same answer, also at the same moment.
+        if (failed && now.state !== 'withdrawn') throw failed.error
+        return { output: shown(app, now) }
       },
     },
   ]

@@ -131,6 +131,17 @@ describe('a machine', () => {
     expect(patchesOf(world)).toEqual([])
   })
 
+  test('that withdraws twice at the same moment gets the same answer', async () => {
+    const world = await startMachineWorld({ replicas: 2 })
+    const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
+    await untilCard(world.slack, /needs approval/)
+
+    const both = await Promise.all([0, 1, 0, 1].map((bot) => world.call(`DELETE ${links.self}`, {}, bot)))
+
+    for (const answer of both) expect(answer).toMatchObject({ status: 200, json: { state: 'withdrawn' } })
+    await untilCard(world.slack, /\*Withdrawn\*/)
+  })
+
   test('waits without a call to the account, and learns why it was rejected', async () => {
     const world = await startMachineWorld()
     const { links } = (await world.call('POST /v1/requests', { body: world.move(), key: 'a' })).json
