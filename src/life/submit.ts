@@ -61,8 +61,10 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     return { is: 'later' }
   })
   if (shown.is === 'refused') {
-    await app.store.discard(asRecorded(request), { code: 'not-posted', error: shown.error } satisfies CommonFinding)
-    throw new Refusal('not-posted', refusedCard(shown.error))
+    const cause = { code: 'not-posted', error: shown.error } satisfies CommonFinding
+    // Another process may have posted it since.
+    const outcome = await app.store.discard(asRecorded(request), cause)
+    if (outcome !== 'kept') throw new Refusal('not-posted', refusedCard(shown.error))
   }
   await app.queues.wake(request, dueInMs)
   return {

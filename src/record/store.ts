@@ -247,10 +247,11 @@ async function create(
   return { outcome: outcome as Created['outcome'], id, locked, retryAt: outcome === 'too-often' ? Number(more[0]) : undefined }
 }
 
-/** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. */
-async function discard(records: Records, request: Request, cause: Finding): Promise<void> {
+/** Discards a request whose card could not be posted. Keeps it if its card was posted or a step was taken. `gone`: somebody else discarded it. */
+async function discard(records: Records, request: Request, cause: Finding): Promise<'discarded' | 'kept' | 'gone'> {
   const discarded = noteOf(records, request, 'discard', { causes: [cause] })
-  await records.audit.noteWith(discarded, (note) => records.run('discard', keysOf(records, request), [request.id, note]))
+  const noted = records.audit.noteWith(discarded, (note) => records.run('discard', keysOf(records, request), [request.id, note]))
+  return (await noted)[0] as 'discarded'
 }
 
 function keysOf({ keys }: Records, request: Pick<NewRequest, 'id' | 'resource' | 'moreResources' | 'origin'>): string[] {

@@ -62,7 +62,7 @@ function setUp({ rule, earlier, create, onCreated }: Setup = {}) {
   async function submitMove(more: Partial<Parameters<typeof submit>[1]> = {}) {
     return submit(app, { change: change as never, input, origin, reason: undefined, deliveryKey: 'd1', ...more })
   }
-  return { ...jobs, submit: submitMove, checks, recorded }
+  return { ...jobs, app, submit: submitMove, checks, recorded }
 }
 
 describe('a request', () => {
@@ -118,6 +118,19 @@ describe('a request', () => {
   test('whose message was sent while Redis went away is recorded, and its outbox finds out about the message', async () => {
     const { submit, redis } = setUp({ onCreated: () => redis.disconnect() })
     expect(await submit()).toMatchObject({ is: 'card-delayed', isNew: true })
+  })
+
+  test('whose message Slack refused is kept, and not told as refused, if another process has just posted it', async () => {
+    const { app, submit, redis, keys, store, recorded } = setUp()
+    const discard: typeof store.discard = async (request, cause) => {
+      await redis.hset(keys.record(request.id), 'cardTs', '"1.1"')
+      return store.discard(request, cause)
+    }
+    const post = async () => ({ is: 'refused' as const, error: 'invalid_auth' })
+    Object.assign(app, { store: { ...app.store, discard }, slack: { ...app.slack, messenger: { ...app.slack.messenger, post } } })
+
+    expect(await submit()).toMatchObject({ is: 'card-delayed' })
+    expect(await recorded()).toHaveLength(1)
   })
 
   test.each(['undoes', 'repeats'] as const)('names the request that it %s, signed with everything else', async (how) => {
