@@ -6,12 +6,12 @@ import { entries, findEntries, parseFields, verdictOf } from './find.ts'
 import { type AuditApp, createIntake, type IntakeOptions, note } from './intake.ts'
 
 /**
- * Notes the first of what can be repeated without end, on each request, so that nobody can fill Redis. Repeats within `quietMs` are not noted. A
+ * Notes the first of what can be repeated without end, on each request or key, so that nobody can fill Redis. Repeats within `quietMs` are not noted. A
  * refusal is the same for any text that was typed, because there is no end of them.
  */
 async function noteOnce(app: AuditApp, what: AuditNote, quietMs: number): Promise<void> {
-  const { act, by, attempted, kind, requestId, causes = [] } = what
-  const same = JSON.stringify([act, by, attempted, kind, requestId, ...causes.map(({ code }) => code)])
+  const { act, by, attempted, kind, requestId, resourceId, causes = [] } = what
+  const same = JSON.stringify([act, by, attempted, kind, requestId, resourceId, ...causes.map(({ code }) => code)])
   await note(app, what, { mark: app.audit.keys.auditSent(hash('sha256', same)), lastsMs: quietMs })
 }
 

@@ -196,7 +196,8 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   for (const record of over.filter(isOver)) {
     // Otherwise somebody has deleted it before.
     if (!record.gone || listed.some(({ id }) => id === record.keyId)) {
-      await app.audit.note(noteOf('end-key', record))
+      // Another process may do the same.
+      await app.audit.noteOnce(noteOf('end-key', record), againMs)
       await tell(app, shownAs(record, listed), 'ended')
     }
     await forget(app, record)

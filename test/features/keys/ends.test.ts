@@ -272,7 +272,7 @@ describe('a key that ends', () => {
     const other = keys.startProcess()
     await Promise.all([keys.tend(), keys.tend(other), keys.tend(), keys.tend(other)])
 
-    expect([keys.ids(), keys.posts.length]).toEqual([[], 1])
+    expect([keys.ids(), keys.posts.length, await keys.acts()]).toEqual([[], 1, ['end-key']])
   })
 
   test('is never deleted while Lockkeeper uses it, or may use it', async () => {
