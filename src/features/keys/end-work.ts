@@ -111,6 +111,8 @@ async function settleable(app: App, pending: KeyEnd[]): Promise<KeyEnd[]> {
   for (const one of pending) {
     const request = await findIfReadable(app, one.once ?? '')
     if (request === 'unreadable' || (request && isOpen(request.state))) continue
+    // The list that is read has the name from before.
+    if (settling.some(({ keyId }) => keyId === one.keyId)) continue
     const problem = request && (await checkRetraction(app, request))
     if (problem?.code === 'unknown-key') continue
     if (request?.state === 'done' && !problem) settling.push(one)

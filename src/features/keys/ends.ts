@@ -57,7 +57,8 @@ export async function readEnds(app: App) {
   const records = genuine.map(({ facts }) => facts)
   return {
     ends: new Map(records.filter(({ once }) => once === undefined).map((record) => [record.keyId, record] as const)),
-    pending: records.filter(({ once }) => once !== undefined),
+    // One can replace what another one, of an earlier rotation, is to give.
+    pending: records.filter(({ once }) => once !== undefined).toSorted((a, b) => a.since - b.since),
     untrusted: read.flatMap(({ place, found }) => (found.is === 'genuine' ? [] : [place])),
     outdated: genuine.filter(({ isCurrent }) => !isCurrent).map(({ facts }) => placeOf(facts)),
   }

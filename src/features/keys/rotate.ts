@@ -45,7 +45,7 @@ import {
   splitEnd,
   untilWords,
 } from './end-fields.ts'
-import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, knownEnds, placeOf } from './ends.ts'
+import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, placeOf, shownEnds } from './ends.ts'
 import {
   describeKey,
   differences,
@@ -218,7 +218,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
       warning: ({ oldEndsAt }) => (oldEndsAt === undefined ? 'The old token stops working at once.' : undefined),
       issue: async ({ keyId }, facts, options) => {
         if (facts.overlap) return issueBeside(app, facts, options)
-        const ends = await knownEnds(app).catch(() => undefined)
+        const ends = await shownEnds(app).catch(() => undefined)
         const { token } = await app.account.apiKeys.rotate(keyId, facts.name ?? '', { onAnswer: options.onAnswer })
         return {
           id: keyId,
@@ -308,7 +308,7 @@ async function overlapWith(
   if (requesterOfKey(key) === undefined) rotationFindings.refuse({ code: 'not-made-here' })
   if ([...labelOf(key.name ?? '')].length > longestLabel) rotationFindings.refuse({ code: 'label-too-long' })
   if (key.readOnly === undefined || key.allowedIps === undefined) rotationFindings.refuse({ code: 'access-unknown' })
-  const recorded = (await knownEnds(app)).get(key.id)
+  const recorded = (await shownEnds(app)).get(key.id)
   // If the record was lost, the name still says it.
   const endsAt = recorded?.end ?? parseKeyName(key.name)?.end
   if (endsAt !== undefined) requireEndable(app, endsAt, rotationFindings.refuse)

@@ -12,6 +12,7 @@ import { senders } from '../../../src/features/index.ts'
 import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/features/keys/ends.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
+import { rotateChange } from '../../../src/features/keys/rotate.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { seal } from '../../../src/redis/sealed.ts'
@@ -472,6 +473,40 @@ describe('right before its deletion', () => {
     await keys.letPass(2 * hour)
     await keys.tend()
     expect(keys.ids()).toEqual([])
+  })
+})
+
+describe('a second rotation, before the old key got the end that it has of the first one,', () => {
+  const rotate = async (keys: Keys) => {
+    const { key } = await keys.create(90 * day)
+    const [old] = await keys.ends()
+    Object.assign(keys.keyOf(key.id) ?? {}, { readOnly: true })
+    const first = await rotatedBeside(keys, old as KeyEnd, 7 * day)
+    return { keyId: key.id, old: old as KeyEnd, first, change: rotateChange(keys.app) }
+  }
+
+  test('gives it the end that its message says', async () => {
+    const keys = startKeys()
+    const { keyId, old, first, change } = await rotate(keys)
+    const input = { keyId, oldEndsAt: { afterMs: hour }, newKey: ' [U0ADA00001 3f2e3d4c5b6a]' }
+    const { facts } = await inLane('send', () => change.preflight(input, { signal: AbortSignal.timeout(5_000) }))
+    const { endsAt, since } = facts.overlap ?? {}
+    const second = await rotatedBeside(keys, old, hour, { end: endsAt, since })
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = () => copied(list)
+    for (const _ of [first, second]) await keys.tend()
+
+    expect(endsAt).toBe(first.end)
+    expect(await keys.ends()).toMatchObject([{ end: second.end }])
+  })
+
+  test('says when it ends', async () => {
+    const keys = startKeys()
+    const { keyId, first, change } = await rotate(keys)
+    Object.assign(keys.apiKeys, { rotate: async () => ({ token: new Secret('f'.repeat(36)) }) })
+    const issued = await change.handover?.issue({ keyId }, { keyId, name }, { onAnswer: () => {}, request })
+
+    expect(issued?.endsAt).toBe(first.end)
   })
 })
 

@@ -145,7 +145,7 @@ test('the time for which a rotation keeps the old key begins when its button is 
       config: { signsWithApiKey: false },
       redis: { hgetall: async () => ({}) },
       keys: { keyEnds: 'ends' },
-      store: { now: async () => Date.now() },
+      store: { now: async () => Date.now(), findMany: async () => [] },
     })
     const change = rotateChange(app)
     const { facts } = await change.preflight({ keyId: 'tok_1', oldEndsAt: { afterMs: hour }, newKey: ' [U0ADA00001 b]' }, { forRequest })
@@ -171,6 +171,7 @@ test('the end of a new key beside the old one is unread without a list, and then
       config: { signsWithApiKey: false },
       redis: { hgetall: async () => ({}) },
       keys: { keyEnds: 'ends' },
+      store: { findMany: async () => [] },
     })
     const change = rotateChange(app)
     const { facts, input } = await change.preflight(
