@@ -172,16 +172,16 @@ export async function startNow(app: App, request: Request, origin: Origin, onTak
   const { userId } = origin
   const grant = await authorize(app, origin, { to: 'decide', request, button: cardButtons.startNow })
   if (!holdOf(request) || request.start === undefined || request.startNow) throw tooLate(request, userId)
-  const { freezes } = await app.freezes.read()
+  const { freezes, text: freeze } = await app.freezes.read()
   const now = await app.store.now()
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, startNow: { at: now } }, times)
   if (held) throw new Refusal('on-hold', mrkdwn`Nothing was changed. It can't start now: ${heldBriefly(held.waits)}.`)
   const confirmed = await requireConfirmed(app, request, { to: 'start-now', by: userId }, given)
   const approval = app.signatures.signStartNow(request, { by: userId, ...grant, at: now, confirmed })
-  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant, confirmed }, dueInMs: 0 }
+  const data: StepData = { set: { startNow: approval }, audit: { by: userId, ...grant, confirmed }, dueInMs: 0, freeze }
   const changed = await tryStep(app, request, userId, 'start-now', data, onTaken)
-  // The worker has looked at its start at the same moment.
+  // The worker has looked at its start, or somebody has frozen, at the same moment.
   if (changed) return startNow(app, changed, origin, onTaken, given)
 }
 
@@ -219,7 +219,7 @@ async function takeStep(app: App, request: Request, userId: string, name: StepNa
 
 /**
  * Takes a step, wakes up what follows, and shows it: the worker does not wait until Slack shows it. The first of several people wins. Returns the
- * record if it has changed since it was read. Throws a Refusal if the step comes too late.
+ * record if it, or the freeze, has changed since it was read. Throws a Refusal if the step comes too late.
  */
 async function tryStep(
   app: App,
@@ -237,7 +237,7 @@ async function tryStep(
     throw tooLate({ ...request, state: 'expired' }, userId)
   }
   if (outcome === 'lost') throw tooLate(await requireCurrent(app, request), userId, name === 'reject')
-  if (outcome === 'changed') return requireCurrent(app, request)
+  if (outcome === 'changed' || outcome === 'frozen') return requireCurrent(app, request)
   onTaken?.()
   await Promise.all([data.dueInMs !== undefined && app.queues.wake(request, data.dueInMs), showTaken(app, request)])
   return undefined

@@ -5,6 +5,7 @@ import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
+import { startNow } from '../../src/life/decide.ts'
 import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import type { NewRequest } from '../../src/record/store.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -32,12 +33,11 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   const attempted: (string | undefined)[] = []
   const changes = [moveChange({} as never), newKeyChange(fakeApp({}))] as Change[]
   const { appWith, store, redis, keys, find, said, woken } = startJobs(changes, { rule: { approve: approveBy(1, ben, chiara), ...rule } })
-  const decide = decideWith(
-    appWith({
-      audit: { noteOnce: async (note) => void attempted.push(note.attempted) },
-      errors: { of: () => (error) => expect.fail(String(error)) },
-    }),
-  )
+  const app = appWith({
+    audit: { noteOnce: async (note) => void attempted.push(note.attempted) },
+    errors: { of: () => (error) => expect.fail(String(error)) },
+  })
+  const decide = decideWith(app)
 
   /** Ada's request, after these steps. */
   async function record(more: Partial<NewRequest> = {}, ...steps: PlannedStep[]): Promise<Request> {
@@ -50,7 +50,7 @@ function startDecide(rule: Partial<PolicyRule> = {}) {
   /** Changes the record as if its deadline had passed. */
   const letExpire = ({ id }: Request) => redis.hset(keys.record(id), 'expiresAt', '1')
   const remove = ({ id }: Request) => redis.del(keys.record(id))
-  return { decide, store, record, now, letExpire, remove, said, woken, attempted }
+  return { app, decide, store, record, now, letExpire, remove, said, woken, attempted }
 }
 
 describe('an approval', () => {
@@ -124,6 +124,25 @@ test('a refused attempt is noted with the button, and as an emergency approval o
   await expect(decide.breakGlass(request, ada, 'web-1 is down')).rejects.toThrow()
 
   expect(attempted).toEqual(['request-approve', 'request-reject', 'request-approve', 'request-reject', 'break-glass'])
+})
+
+test('a change does not start before its start once somebody freezes, also right before the step', async () => {
+  const { app, record, now, store } = startDecide()
+  const until = (await store.now()) + 60 * minutes
+  const held = { set: { waits: { for: 'start', until } } } as const
+  const request = await record({ start: until, ttlMs: 60 * minutes }, 'approve', ['wait-for-start', held])
+  const { freezes } = app
+  const read: typeof freezes.read = async () => {
+    const found = await freezes.read()
+    if (!found.record) await freezes.set({ by: chiara.userId, reason: 'the sale' })
+    return found
+  }
+
+  await expect(startNow(Object.assign(Object.create(app), { freezes: { ...freezes, read } }), request, ben)).rejects.toThrow(
+    "It can't start now",
+  )
+
+  expect((await now(request)).startNow).toBeUndefined()
 })
 
 describe('the tracking', () => {
