@@ -63,6 +63,7 @@ export function handlerFor(
 }
 
 interface ListView {
+  isAgain?: boolean
   list(listing: Listing, at: Omit<ListPlace, 'page'>): Promise<void>
   say(message: Message): Promise<void>
 }
@@ -76,6 +77,7 @@ async function runCommand(app: App, command: Command, slashCommand: SlashCommand
       slashCommand,
       args,
       requester,
+      isAgain: view.isAgain ?? false,
       list: (listing) => view.list(listing, { name: slashCommand.origin.command, command: words, args }),
       say: (text) => view.say(notice(text)),
     })
@@ -96,6 +98,7 @@ export function pageButtons(app: App, commands: Command[], bare: Bare = async ()
     const { replace } = click.answer
     const { page, args } = button
     await runCommand(app, found, { ...click, responseUrl: undefined }, args, {
+      isAgain: click.actionId !== pageActionIds.refresh,
       // A list that was refreshed is a table again, where one fits.
       list: (listing, at) =>
         replace(

@@ -66,7 +66,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
       const { request, origin } = await opened(click)
       // The Home tab and lists also show requests of private channels that the person is not in. It is checked before the form opens, because an open form
       // can be sent before a refusal replaces it.
-      if (click.onHome || click.inList) await gate(app, origin, request.kind, 'channel-chosen')
+      if (click.onHome || click.isPrivate) await gate(app, origin, request.kind, 'channel-chosen')
       const form = handlerOf(forms, request.kind)
       if (!form) throw new Refusal('not-from-here', cannot)
       return form.filled(...(await contentOf(request, origin, click.responseUrl)))

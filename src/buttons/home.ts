@@ -124,7 +124,7 @@ async function gather(
   const toDecide = await allowedTo('decide', waiting.requests)
   const theirs = await Promise.all(toDecide.map((request) => hasApproved(app, request, viewer.userId)))
   const undecided = toDecide.filter((_, index) => !theirs[index])
-  const { inPlace, decided } = await inOrder(app, viewer, undecided, isNew)
+  const { inPlace, decided } = await inOrder(app, viewer.userId, undecided, isNew)
   const shownEnded = isLong ? endedBefore : endedBefore.slice(0, lastRequests)
   const last = [...open.filter(isMine), ...ended].toSorted((a, b) => b.createdAt - a.createdAt)[0]?.origin.channelId
   const ownWaiting = mine.requests.filter(({ state }) => state === 'waiting')
@@ -163,10 +163,10 @@ function firstOf(open: Request[], fits: (request: Request) => boolean, limit: nu
   return { requests: fitting.slice(0, limit), unread: Math.max(0, fitting.length - limit) }
 }
 
-/** Puts what waits for the viewer in the order in which the tab showed it, with what was decided since it was opened. */
-async function inOrder({ store }: App, viewer: Origin, toDecide: Request[], isNew: boolean) {
+/** Puts what waits for a person in the order in which it was shown, with what was decided since. `place`: the person, for the tab. */
+export async function inOrder({ store }: App, place: string, toDecide: Request[], isNew: boolean) {
   const ids = toDecide.map(({ id }) => id)
-  const order = await store.orderOnHome(viewer.userId, ids.slice(0, most.inPlace), { isNew })
+  const order = await store.orderOnHome(place, ids.slice(0, most.inPlace), { isNew })
   const decided = await store.findMany(order.filter((id) => !ids.includes(id)))
   const byId = new Map([...toDecide, ...decided].map((request) => [request.id, request]))
   const inPlace = [...new Set([...order, ...ids])].flatMap((id) => byId.get(id) ?? [])

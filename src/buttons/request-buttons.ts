@@ -11,6 +11,7 @@ import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, hasApproved, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
+import { entryLines } from '../messages/home-view.ts'
 import { checkBlocks } from '../messages/request-content.ts'
 import { asksAgain, asksInForm } from '../messages/request-message.ts'
 import { heldWords, passesWords, requestedStart, subjectWords } from '../messages/request-words.ts'
@@ -22,7 +23,18 @@ import { refuse } from '../rights/authorize.ts'
 import { ConfirmationRequired } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
-import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
+import {
+  input,
+  message,
+  modal,
+  notice,
+  option,
+  problemBlocks,
+  reasonBlockId,
+  reasonIn,
+  reasonInput,
+  wholeSection,
+} from '../slack/blocks.ts'
 import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
@@ -54,7 +66,14 @@ export function requestButtons(
   }
 
   const onRequest = (press: (request: Request, click: Click) => Promise<unknown>) =>
-    pressed(async (click) => press(await requestOfClick(app, click), click))
+    pressed(async (click) => {
+      const request = await requestOfClick(app, click)
+      await press(request, click)
+      if (!click.isPrivate || click.inList) return
+      // A list in its place would have the button of another request where the pointer is.
+      const card = viewOf(app, (await app.store.find(request.id)) ?? request)
+      await click.answer.replace(message(entryLines({ card, link: app.slack.identity.linkTo(request) }, 'mine')))
+    })
 
   return {
     clicks: {
@@ -123,9 +142,9 @@ const notApproved = "Not approved: Redis isn't responding. Try again in a minute
 
 /** Reads the request of a button. Throws a Refusal if the button or the record cannot be trusted. A button on a copy of the message is refused. */
 export function requestOfClick(app: App, click: Click): Promise<Request> {
-  const { value, origin, answer, actionId: at, onHome, inList, messageTs } = click
+  const { value, origin, answer, actionId: at, onHome, isPrivate, messageTs } = click
   const isThere = ({ origin: { channelId }, cardTs }: Request) =>
-    onHome || inList || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
+    onHome || isPrivate || (origin.channelId === channelId && (cardTs === undefined || messageTs === cardTs))
   return requireRequest(app, { value, origin, answer, at }, isThere)
 }
 

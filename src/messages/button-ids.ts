@@ -22,6 +22,15 @@ export const retryLabel = 'Retry the rest'
 export const refreshHome = 'refresh-home'
 export const moreOnHome = 'more-on-home'
 
+/** The block of a request's buttons on the Home tab and in lists. */
+export function listedBlockId(part: string, { id, revision }: Pick<Request, 'id' | 'revision'>): string {
+  return `home-${part}-${id}-${revision}`
+}
+
+export function isListed(blockId: string): boolean {
+  return blockId.startsWith('home-')
+}
+
 export const approveCallbackId = 'request-approve'
 export const rejectCallbackId = 'request-reject'
 export const breakGlassCallbackId = 'request-break-glass'

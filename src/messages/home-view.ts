@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen, scheduleOf } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
-import { cardButtons, moreOnHome, refreshHome } from './button-ids.ts'
+import { cardButtons, listedBlockId, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
@@ -113,13 +113,13 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest }: P
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
 export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string, decided: ReadonlySet<string> = new Set()): KnownBlock[] {
-  const { id, revision, state, approvals } = card.request
+  const { id, state, approvals } = card.request
   // What they approved is here only if their approval no longer counts.
   const isAgain = !decided.has(id) && approvals.some(({ by }) => by === viewerId)
   const again = isAgain ? mrkdwn`\n*Needs your approval again${card.rule?.confirmBy ? `, with a ${card.rule.confirmBy}` : ''}.*` : ''
   const title = wholeSection(mrkdwn`${joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  ')}${again}`)
   if (!decided.has(id)) {
-    const buttons = actions(without(card, [cardButtons.withdraw]), `home-waiting-${id}-${revision}`)
+    const buttons = actions(without(card, [cardButtons.withdraw]), listedBlockId('waiting', card.request))
     return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
   }
   return [
@@ -133,15 +133,18 @@ export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string,
 
 type Viewer = Pick<HomeContent, 'approvableAlone' | 'viewerId'> & Partial<Pick<HomeContent, 'stoppable'>>
 
-export function shortEntry({ card, link: address }: HomeEntry, part: string, content: Viewer): KnownBlock[] {
+export function shortEntry(entry: HomeEntry, part: string, content: Viewer): KnownBlock[] {
+  const { card } = entry
+  return [...entryLines(entry, part), ...actions(shortActions(card, content), listedBlockId(part, card.request))]
+}
+
+/** How a request stands. `part`: `mine` for one of the viewer. */
+export function entryLines({ card, link: address }: HomeEntry, part: string): KnownBlock[] {
   const { request } = card
   const how = ownWords(capitalised(stateLine(card, part).text))
   const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([...who, mrkdwn`<#${request.origin.channelId}>`, link(address, 'Open')], '  ·  ')
-  return [
-    ...wholeSection(joinMrkdwn([how, titleOf(card), line], '\n')),
-    ...actions(shortActions(card, content), `home-${part}-${request.id}-${request.revision}`),
-  ]
+  return wholeSection(joinMrkdwn([how, titleOf(card), line], '\n'))
 }
 
 /** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */
@@ -179,7 +182,7 @@ function shortActions(card: CardView, { approvableAlone, stoppable, viewerId }: 
 
 function without(card: CardView, buttons: string[]): Button[] {
   // The next request can have moved to where the pointer is.
-  return cardActions(card, { confirmsApproval: true }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
+  return cardActions(card, { inList: true }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): Mrkdwn {

@@ -93,7 +93,8 @@ export function cardRest(view: CardView): KnownBlock[] {
   return [...itemBlocks(below, request), ...leftBlocks(view), ...context([small])]
 }
 
-export function cardActions(view: CardView, { confirmsApproval = false } = {}): Button[] {
+/** `inList`: on Home, and in lists, where another request can come to where the pointer is. */
+export function cardActions(view: CardView, { inList = false } = {}): Button[] {
   const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover, rule } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
     button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
@@ -108,10 +109,14 @@ export function cardActions(view: CardView, { confirmsApproval = false } = {}): 
       const decided = request.approvals.length > 0 ? [details] : []
       return request.needsApproval
         ? [
-            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, confirmsApproval) }),
+            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, inList) }),
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
-            ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw')]),
+            ...(isMachine(request.origin)
+              ? []
+              : [
+                  make('withdraw', 'Withdraw', { confirm: inList ? confirmation('Withdraw this request?', title, 'Withdraw') : undefined }),
+                ]),
             ...decided,
           ]
         : []

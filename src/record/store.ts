@@ -145,8 +145,8 @@ async function ended(records: Records, limit: number, fits: (request: Request) =
 const homeOrderMs = 24 * 3_600_000
 
 /** What was shown since the tab was opened, then the others, the same in all processes. `isNew`: it is opened, and begins with these. */
-async function orderOnHome({ redis, keys }: Records, userId: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
-  const key = keys.homeOrder(userId)
+async function orderOnHome({ redis, keys }: Records, place: string, ids: string[], { isNew }: { isNew: boolean }): Promise<string[]> {
+  const key = keys.homeOrder(place)
   const shown = isNew ? [] : await guardStore(() => redis.lrange(key, 0, -1))
   const added = ids.filter((id) => !shown.includes(id))
   const write = redis.multi()

@@ -18,7 +18,7 @@ export function createKeys(prefix: string) {
     ended: `${tag}:ended`,
     due: `${tag}:due`,
     /** A list: the ids of the requests that a person's Home tab has shown for their approval since they opened it, in their order there. */
-    homeOrder: (userId: string) => `${tag}:home:${userId}`,
+    homeOrder: (place: string) => `${tag}:home:${place}`,
     /** A sorted set of `<request id>/<message>`, or `<message id>/<kind of message>`, by the time to send it. */
     outbox: `${tag}:outbox`,
     /** A stream of audit entries that are not in the chain yet. */

@@ -50,6 +50,8 @@ export interface CommandCall {
   args: string[]
   /** The result of the gate. Undefined if the command only reads. */
   requester?: Requester | undefined
+  /** Whether it takes the place of an answer to the same command, and nobody asked for a new one. */
+  isAgain?: boolean
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>
 }

@@ -88,7 +88,9 @@ export interface Click extends Delivery {
   messageTs: string | undefined
   /** Whether the button is on the Home tab, which has neither a channel nor a response URL. */
   onHome: boolean
-  /** Whether it is in a list that only this person sees. */
+  /** Whether only this person sees the message with the button. */
+  isPrivate?: boolean | undefined
+  /** Whether that message is a list of requests. */
   inList?: boolean | undefined
   view: ClickedView | undefined
 }

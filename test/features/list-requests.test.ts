@@ -29,6 +29,14 @@ const catalog = createCatalog([
     describe: () => description,
     doneSentence: () => [],
   } as unknown as Change,
+  {
+    kind: 'key.create',
+    facts: anything,
+    input: anything,
+    describe: () => ({ ...description, title: ['Create API key ci-deploy'] }),
+    doneSentence: () => [],
+    handover: { label: 'Create key' },
+  } as unknown as Change,
 ])
 
 /** An app with these requests, of which Ben may decide all but those of Chi. */
@@ -50,6 +58,8 @@ function appWith(open: Request[], ended: Request[] = [], times: number[] = [], f
           return { requests, unreadable: open.length - requests.length }
         },
         ended: async (limit: number, fits: (request: Request) => boolean) => ended.filter(fits).slice(0, limit),
+        findMany: async () => [],
+        orderOnHome: async (_, ids) => ids,
         now: async () => now,
         durations: async () => times,
       },
@@ -87,6 +97,8 @@ const items = (...states: ItemState[]) => states.map((state, index) => ({ id: `e
 test('requests and moves as people see them', async () => {
   const mine = requestFor({ ...from(ben), cardTs: undefined })
   const byTwo = requestFor({ approvals: approvedBy(ben), approvalsNeeded: 3, reason: 'web-1 is <being> replaced (OPS-1)' })
+  const approvedKey = (of: string) =>
+    requestFor({ ...from(of), kind: 'key.create', state: 'approved', approvals: approvedBy(chi), decidedAt: requestedAt })
   const others = ['approved', 'tracking'].map((state) => requestFor({ state: state as Request['state'] }))
   const at = (hours: number) => now + 60 * hours * minutes
   const later = [
@@ -121,6 +133,7 @@ test('requests and moves as people see them', async () => {
     ['Pending: and what is scheduled or held, the next first', shown(await pendingIn(untilLifted, later))],
     ['Pending: the same once the freeze is lifted', shown(await pending(...later))],
     ['Pending: only what is scheduled', shown(await pending(...later.slice(1, 2)))],
+    ['Pending: an approved key of his own that he can create', shown(await pending(approvedKey(ben), approvedKey(ada)))],
     ['Pending: none', shown(await pending(requestFor({ needsApproval: false })))],
     ['Pending: some of another version', shown(await pending(requestFor(), newer, newer))],
     ['Pending: all of another version', shown(await pending(newer))],
@@ -162,7 +175,7 @@ test('what people need most stands in the columns that a phone shows, and times 
 
 test('those that Ben can decide come first, each by its deadline', async () => {
   const until = (minute: number, userId: string) =>
-    requestFor({ ...from(userId), resource: `${minute}`, expiresAt: requestedAt + minute * minutes })
+    requestFor({ ...from(userId), id: `${minute}`, expiresAt: requestedAt + minute * minutes })
   const { cards = [] } = await pending(until(30, chi), until(20, ada), until(10, chi), until(40, ada))
   expect(cards.map((blocks) => /(\d\d):(\d\d) UTC/.exec(JSON.stringify(blocks))?.[2])).toEqual(['20', '40', '10', '30'])
 })

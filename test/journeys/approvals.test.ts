@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { objectsOf } from '../sandbox/slack/json.ts'
 import { finn, startWorldUnder, writesOf } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
 import { ops, people, pressAndSend, requestMove, untilCard, untilReport, untilShown } from './world.ts'
@@ -48,6 +49,43 @@ test('the list of what needs an approval has the buttons of those that one can a
   const after = await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none\./)
   await world.ben.click(after, 'Withdraw')
   await untilShown(world.slack, people.ben, /No requests need approval/)
+})
+
+test('the list of what needs an approval keeps what was decided in its place until it is refreshed, so that a second press decides nothing else', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
+  const { card } = await requestMove(world)
+  await requestMove(world, { skip: 1 })
+  await world.ben.command('/infra pending', { channel: ops })
+  const list = await untilShown(world.slack, people.ben, /You can approve 2\./)
+  /** Where each *Approve* is. */
+  const approvals = ({ blocks }: typeof list) =>
+    objectsOf(blocks).flatMap((block, at) => (JSON.stringify(block).includes('"Approve"') ? [at] : []))
+  const [, second] = approvals(list)
+
+  await world.ben.click(list, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+  const after = await untilShown(world.slack, people.ben, /You can approve 1\.[\s\S]*Stays here until \*Refresh\*\./)
+  expect(approvals(after)).toEqual([second])
+
+  await world.ben.click(after, 'Refresh')
+  await world.slack.until(() => world.slack.ephemerals(people.ben).every(({ text }) => !text.includes('Stays here')), {
+    what: 'a new list',
+  })
+})
+
+test('a request that is withdrawn from a refusal leaves no button there: not the one of another request', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
+  const { elasticIp, target } = await requestMove(world)
+  await requestMove(world, { skip: 1 })
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+  const refused = await untilShown(world.slack, people.ada, /Not requested: you have an open request/)
+
+  await world.ada.click(refused, 'Withdraw')
+  const answer = await untilShown(world.slack, people.ada, /^Withdrawn, /)
+  expect(answer.text).toContain(elasticIp.address)
+  expect(JSON.stringify(answer.blocks)).not.toContain('"button"')
+  expect(world.slack.ephemerals(people.ada).filter(({ text }) => /Not requested|need/.test(text))).toEqual([])
+  expect((await world.records.all()).map(({ state }) => state).toSorted()).toEqual(['waiting', 'withdrawn'])
 })
 
 test('the list of what needs an approval is shown again after a form that was opened from it', async () => {
