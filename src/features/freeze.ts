@@ -101,13 +101,14 @@ async function submitFreeze(app: App, { metadata, origin, values, answer }: Subm
 }
 
 const tellMs = 1_500
+type Problems = Partial<Record<keyof TypedFreeze, Mrkdwn>>
 
 /** Returns what is wrong with what was typed. Empty once it is frozen: the message in the channel says so, or else the answer. */
-async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: Answer) {
+async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: Answer): Promise<Problems> {
   const { channelId, userId: by } = origin
   await authorize(app, origin, { to: 'freeze' })
   const [zone, now] = await Promise.all([app.directory.zone(by), app.store.now()])
-  const problems: Partial<Record<keyof TypedFreeze, Mrkdwn>> = {}
+  const problems: Problems = {}
   const timeOf = (field: 'from' | 'until', after: number) => {
     const text = typed[field]?.replace(/^for /i, 'in ')
     const read = text ? readStart(text, { now: after, zone, longestMs: now + longestAheadMs - after }) : undefined
@@ -130,10 +131,12 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
 
   const record = await app.freezes.set({ from, until, by, reason, channelId })
   if (record === 'is-on') {
-    const words = frozenWords((await app.freezes.read()).record as FreezeRecord)
+    const set = freezeSetAt(await app.freezes.read(), await app.store.now())
+    // Somebody has just lifted it.
+    if (!set) return setFreeze(app, origin, typed, answer)
     throw new Refusal(
       'freeze-is-on',
-      mrkdwn`Nothing was frozen: there is a freeze ${words}. Lift it first, or freeze at once, which replaces it.`,
+      mrkdwn`Nothing was frozen: there is a freeze ${frozenWords(set)}. Lift it first, or freeze at once, which replaces it.`,
     )
   }
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })

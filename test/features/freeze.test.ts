@@ -5,9 +5,11 @@ import { freezeChanges } from '../../src/features/freeze.ts'
 import { senders } from '../../src/features/index.ts'
 import { createFreezes } from '../../src/record/freeze.ts'
 import type { Posted } from '../../src/slack/web-api.ts'
+import { noPolicy } from '../fake-app.ts'
 import { startJobs } from '../given/jobs.ts'
 import { outboxApp, sweepAll } from '../given/outbox-app.ts'
 import { connectTestRedis } from '../given/redis.ts'
+import { ruleFor } from '../given/request.ts'
 import { recordKeyring } from '../given/signatures.ts'
 
 /** A worker at some time of day, in ms from now by Redis' clock. */
@@ -109,16 +111,23 @@ function startTelling() {
   }
   const store = { ...jobs.store, now: async () => (await jobs.store.now()) + clock.ahead }
   const freezes = createFreezes({ ...jobs, audit: jobs.app.audit, store }, recordKeyring)
+  const rules = [ruleFor({ changes: ['freeze'], approve: undefined })]
   const app = jobs.appWith({
-    store,
-    freezes,
-    senders,
-    slack: { messenger: { ...messenger, find: async () => ({ is: 'absent' }) } } as never,
-  })
+    ...{ store, freezes, senders, errors: { of: () => (error: unknown) => expect.fail(String(error)) } },
+    config: { ...jobs.app.config, policy: { ...noPolicy, rules } },
+    directory: { zone: async () => 'UTC' },
+    slack: { messenger: { ...messenger, find: async () => ({ is: 'absent' }) } },
+  } as never)
   const marks = () => shown.map((text) => /\*(.*?)\*/.exec(text)?.[1])
   const set = (more = {}) => freezes.set({ by: 'U0BEN00001', reason: 'the sale', channelId: 'C0OPS00001', ...more })
   const lift = () => freezes.lift({ by: 'U0CHI00001' })
-  return { clock, answers, hooks, marks, set, lift, now: store.now, sweep: () => sweepAll(app) }
+  const plan = async () => {
+    const [{ run } = { run: async () => {} }] = freezeChanges.create(app, {} as never).commands
+    const origin = { userId: 'U0BEN00001', channelId: 'C0OPS00001', command: '/infra', teamId: 'T0NIMBUS01' }
+    const slashCommand = { origin, reason: 'the sale', answer: { ephemeral: async () => {} } }
+    await run({ slashCommand, args: ['from', 'in', '1h'] } as never)
+  }
+  return { freezes, plan, clock, answers, hooks, marks, set, lift, now: store.now, sweep: () => sweepAll(app) }
 }
 
 const limited: Posted = { is: 'rate-limited', retryInMs: 30_000 }
@@ -165,4 +174,17 @@ describe('a message about a freeze that is told late', () => {
     await sweep()
     expect(marks().toSorted()).toEqual(['The freeze is over.', 'Was frozen'])
   })
+})
+
+test('a freeze that is planned right after another one was lifted is set, and not refused because of that', async () => {
+  const { freezes, plan, set, lift, marks } = startTelling()
+  await set()
+  const trySet = freezes.set
+  freezes.set = async (next) => {
+    const answer = await trySet(next)
+    if (answer === 'is-on') await lift()
+    return answer
+  }
+  await plan()
+  expect(marks()).toEqual(['Freeze planned'])
 })
