@@ -331,7 +331,7 @@ function ownStart(start: number | undefined): Mrkdwn {
 }
 
 export function heldApprovalForm({ held, passes, start, isUrgent, checks }: HeldApproval): Form {
-  const wait = option({ text: 'Approve, and let it wait', value: 'wait', description: 'Nobody can approve it as an emergency later.' })
+  const wait = option({ text: 'Approve, and let it wait', value: 'wait', description: "You can't make it an emergency later." })
   const text = start === undefined ? "Emergency approval: it doesn't wait" : 'Emergency approval: it only waits for its start'
   const now = option({ text, value: urgent })
   const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)

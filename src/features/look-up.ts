@@ -161,18 +161,23 @@ export function lookedUpView(
   things: FoundThing[],
   left: number,
   { isIncomplete, old }: Pick<Lists, 'isIncomplete' | 'old'>,
+  requests: Mrkdwn[] | 'unread' = [],
 ) {
   const notes = [
     ...oldNotes({ old }),
     ...(left > 0 ? [mrkdwn`The message names ${left} more. Only the first ${things.length} were looked up.`] : []),
     ...(isIncomplete ? [mrkdwn`:warning: Couldn't read every list of the account. The message may name more.`] : []),
+    ...(requests === 'unread' ? [mrkdwn`:warning: Couldn't read the requests that it names.`] : []),
   ]
-  const blocks = things.length === 0 ? nothingFound : things.flatMap((thing, index) => thingBlocks(thing, index, buttonInView))
-  return modal({ title, metadata, blocks: [...blocks, ...context(notes)] })
+  const found = [
+    ...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInView)),
+    ...(requests === 'unread' ? [] : requests).flatMap((line) => wholeSection(line)),
+  ]
+  return modal({ title, metadata, blocks: [...(found.length > 0 ? found : nothingFound), ...context(notes)] })
 }
 
 const nothingFound = wholeSection(
-  mrkdwn`This message names no Elastic IP, server or virtual machine of the account. I searched for addresses, hostnames and ids.`,
+  mrkdwn`This message names no Elastic IP, server or virtual machine of the account, and no request. I searched for addresses, hostnames and ids.`,
 )
 
 type ToButton = (offer: Offer, thing: Thing) => Button[]
@@ -259,14 +264,16 @@ export const lookUp: OwnAbility = {
 }
 
 async function lookUpMessage(app: App, { origin, responseUrl, message }: Shortcut): Promise<ModalView> {
-  const { lists, things, left } = await lookUpWords(app, message ? wordsIn(message) : [])
-  return lookedUpView(writeMetadata({ origin, responseUrl, message: message?.ref }), things, left, lists)
+  const words = message ? wordsIn(message) : []
+  const reading = requestsCalled(app, words).then((called) => requestLines(app, called))
+  const [{ lists, things, left }, requests] = await Promise.all([lookUpWords(app, words), reading.catch(() => undefined)])
+  return lookedUpView(writeMetadata({ origin, responseUrl, message: message?.ref }), things, left, lists, requests ?? 'unread')
 }
 
 /** `/infra 203.0.113.10`: shows what was typed, as the shortcut does. Undefined if it names nothing. */
 async function lookUpTyped(app: App, typed: string): Promise<Message | undefined> {
-  const [request] = await requestsCalled(app, typed)
-  if (request) return notice(requestLine(app, request, `Request ${shortId(request)}`))
+  const requests = await requestsCalled(app, [typed])
+  if (requests.length > 0) return message(requestLines(app, requests).flatMap((line) => wholeSection(line)))
   const { lists, things } = await lookUpWords(app, wordsOf(typed))
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
@@ -275,7 +282,11 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   if (called.length > 0)
     return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, called.length > 1 ? key.tokenLastSlice : undefined)))
   const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
-  if (near || !looksLikeId(typed)) return near
+  if (near) return near
+  // No command has a digit.
+  if (lists.isIncomplete && /\d/.test(typed))
+    return notice(mrkdwn`Couldn't read every list of the account, so ${nameWords(typed)} wasn't found. Try again in a minute.`)
+  if (!looksLikeId(typed)) return undefined
   const inAudit = code(`${app.config.slack.command} audit ${typed}`)
   return notice(mrkdwn`No request ${code(typed)}. Requests are kept for 30 days after their end: see ${inAudit}.`)
 }
@@ -286,11 +297,15 @@ function looksLikeId(typed: string): boolean {
 }
 
 /** The open ones and the last 10,000 that ended are searched. */
-async function requestsCalled({ redis, keys, store }: App, typed: string): Promise<Request[]> {
-  if (!looksLikeId(typed)) return []
+async function requestsCalled({ redis, keys, store }: App, words: string[]): Promise<Request[]> {
+  const called = words.filter(looksLikeId)
+  if (called.length === 0) return []
   const ids = await guardStore(() => Promise.all([redis.zrange(keys.open, '0', '-1'), redis.zrevrange(keys.ended, 0, 9_999)]))
-  return store.findMany(ids.flat().filter((id) => id.startsWith(typed)))
+  const found = ids.flat().filter((id) => called.some((each) => id.startsWith(each)))
+  return store.findMany(found.slice(0, mostThings))
 }
+
+const requestLines = (app: App, requests: Request[]) => requests.map((each) => requestLine(app, each, `Request ${shortId(each)}`))
 
 /** The list has its details and what can be requested for it. Its end is the one in its name. `mark`: tells it from others of its name. */
 function keyBlock(key: ApiKey, typed: string, mark: string | undefined): KnownBlock {

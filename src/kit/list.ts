@@ -114,23 +114,33 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
 export async function openRequests({ store }: Pick<App, 'store'>): Promise<Map<string, Request[]>> {
   const { requests } = await store.findOpen()
   const about = new Map<string, Request[]>()
-  for (const request of requests.filter(({ state }) => isOpen(state))) {
-    // Every kind of change names its things by their ids. Addresses that the request leaves out do not count.
-    const { leftOut: _, ...facts } = Object(request.facts)
-    for (const text of new Set(textsIn([request.input, facts]))) about.set(text, [...(about.get(text) ?? []), request])
-  }
+  for (const request of requests.filter(({ state }) => isOpen(state)))
+    for (const text of namedBy(request)) about.set(text, [...(about.get(text) ?? []), request])
   return about
 }
+
+/** Every kind of change names its things by their ids. Addresses that the request leaves out do not count. */
+function namedBy({ input, facts }: Request): Set<string> {
+  const { leftOut: _, ...others } = Object(facts)
+  return new Set(textsIn([input, others]))
+}
+
+const hasChanged = ({ state, items }: Request) => state === 'done' || (items?.some((item) => item.state === 'done') ?? false)
 
 /** Names the open requests about each thing and its last change, each by whom, when, and with its link. Without Redis, it says so. */
 export async function historiesOf(app: App, things: { kind: ThingKind | 'api-key'; id: string }[]): Promise<Mrkdwn[][]> {
   const resources = things.map(({ kind, id }) => `${kind.replace('-', '_')}:${id}`)
-  const read = await readBriefly(Promise.all([openRequests(app), app.store.lastChangesOf(resources)]))
+  const read = await readBriefly(Promise.all([openRequests(app), app.store.lastChangesOf(resources), app.store.ended(100, hasChanged)]))
   if (!read) return things.map(() => [mrkdwn`Couldn't read its requests.`])
-  const [about, last] = read
+  const [about, last, ended] = read
   return things.map(({ id }, index) => {
-    const changed = last.get(resources[index] ?? '')
-    const requests = [...(about.get(id) ?? []), ...(changed && app.signatures.verifyRecord(changed) === 'genuine' ? [changed] : [])]
+    // A move is about its address, and the last ones are also found for both servers.
+    const changes = [last.get(resources[index] ?? ''), ...ended.filter((request) => namedBy(request).has(id))].filter(
+      (each) => each !== undefined,
+    )
+    const genuine = changes.filter((request) => app.signatures.verifyRecord(request) === 'genuine')
+    const changed = genuine.toSorted((one, other) => (other.endedAt ?? 0) - (one.endedAt ?? 0)).slice(0, 1)
+    const requests = [...(about.get(id) ?? []), ...changed]
     return requests.map((request) => requestLine(app, request, isOpen(request.state) ? 'Open request' : 'Last change'))
   })
 }

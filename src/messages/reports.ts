@@ -110,13 +110,12 @@ function emergencyCall(view: ReportView): Mrkdwn | undefined {
     ? [mrkdwn`${showActor(origin.userId)} approved their own request ${title}${pastWords(decision.passed)}`]
     : urgent.map(({ by, passed }, index) => mrkdwn`${showActor(by)} approved ${index === 0 ? title : 'it'}${pastWords(passed)}`)
   const { needed, counted } = countApprovals(request, rule)
-  const missing = needed - counted
   // What nothing holds is sent before anybody reads this.
   const hold = state === 'approved' ? holdShown(view) : undefined
   const before = hold?.until === undefined ? 'it is sent' : dayAndTime(hold.until)
   const isUnsent = hold !== undefined || (state === 'approved' && handover !== undefined)
   const sent = isUnsent ? mrkdwn`If it's wrong, press *Withdraw* before ${before}.` : 'Check the reason and the result.'
-  const more = state === 'waiting' ? `${missing === 1 ? 'One' : missing} more needed.` : sent
+  const more = state === 'waiting' ? `It was approval ${counted} of ${needed}.` : sent
   return mrkdwn`:rotating_light: *Emergency approval.* ${called ? mrkdwn`${called}: ` : ''}${joinMrkdwn(what, '; ')}. ${more}`
 }
 

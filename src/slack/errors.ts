@@ -113,7 +113,7 @@ function redisWords(error: StoreUnavailableError): string {
   if (!what && error.sentence) return error.sentence
   return what
     ? `Lockkeeper's database (Redis) refuses ${what}. ${effect} Tell Lockkeeper's operators.`
-    : "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice."
+    : "Lockkeeper's database (Redis) isn't responding. What you did may not be stored: try again in a minute; nothing runs twice."
 }
 
 function accountWords(error: unknown): Words | undefined {

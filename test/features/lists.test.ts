@@ -93,7 +93,7 @@ function besides(open: Request[] | Error, reads: string[] = []) {
     new Map(resources.flatMap((each) => (each === 'elastic_ip:eip_203.0.113.2' ? [[each, done]] : [])))
   const catalog = { titleOf: () => phrase`Move ${'203.0.113.2'} → ${'web-10'}` }
   return {
-    store: { findOpen, lastChangesOf },
+    store: { findOpen, lastChangesOf, ended: async () => [] },
     catalog,
     signatures: { verifyRecord: () => 'genuine' as const },
     slack: { identity: { linkTo } },

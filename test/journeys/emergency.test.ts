@@ -156,7 +156,7 @@ rules:
       if (order === 'first') await approveInEmergency(world, world.ben, card)
       else await usual(world.ben)
       await untilCard(world.slack, order === 'first' ? /1 of 2 approvals.*emergency, past a freeze.*Emergency reason/s : /1 of 2 approvals/)
-      if (order === 'first') await untilReport(world.slack, card.ts, /@ben> approved “.*”, past a freeze\. One more needed\./)
+      if (order === 'first') await untilReport(world.slack, card.ts, /@ben> approved “.*”, past a freeze\. It was approval 1 of 2\./)
       await wait(500)
       expect(patchesOf(world)).toEqual([])
       if (order === 'first') await usual(world.chiara)

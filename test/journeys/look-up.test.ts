@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../sandbox/slack/json.ts'
 import type { OpenView } from '../sandbox/slack/slack.ts'
-import { ops, people, requestMove, startWorld, untilCard, untilReport, type World } from './world.ts'
+import { ops, people, requestMove, startWorld, untilCard, untilReport, untilShown, type World } from './world.ts'
 
 const secret = 'C0SECRET01'
 
@@ -68,6 +68,30 @@ describe('Look up in Lockkeeper', () => {
     `)
     expect(world.slack.messages(ops)).toHaveLength(before + 1)
     expect(world.ben.openViews()).toEqual([])
+  })
+
+  test('shows the request that a message names, and the last change of both servers of a move', async () => {
+    const world = await startWorld()
+    const { card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await untilReport(world.slack, card.ts, /Done/)
+    const [id = ''] = /\b[\da-f]{8}\b/.exec(JSON.stringify(card.blocks)) ?? []
+
+    const { shown } = await lookUp(world, `see ${id}, and web-1, web-2`)
+
+    const words = wordsOf(shown)
+    expect(words).toContain(`Request ${id}: Move`)
+    await world.ada.command('/infra web-2', { channel: ops })
+    await untilShown(world.slack, people.ada, /Last change: Move `203\.0\.113\.10`: web-1 → web-2, done/)
+  })
+
+  test('says that it could not read a list instead of that an address is no command', async () => {
+    const world = await startWorld()
+    world.accountApi.faults.add({ method: 'GET', kind: 'status', status: 502, times: 100, path: /elastic_ips/ })
+
+    await world.ada.command('/infra 203.0.113.99', { channel: ops })
+
+    await untilShown(world.slack, people.ada, /Couldn't read every list of the account, so `203\.0\.113\.99` wasn't found/)
   })
 
   test('reads the account a limited number of times, however much a message names', async () => {

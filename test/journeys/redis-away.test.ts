@@ -48,6 +48,6 @@ test('while Redis does not answer, a command is answered with itself, as it was 
   const answer = await untilShown(slack, people.ada, /Redis/)
   server.thaw()
   expect(answer.text).toBe(
-    "Lockkeeper's database (Redis) isn't responding. Try again in a minute; nothing runs twice.\nYou typed: `/infra ip move 203.0.113.10 web-2 in 2h because @ben &amp; the disk`",
+    "Lockkeeper's database (Redis) isn't responding. What you did may not be stored: try again in a minute; nothing runs twice.\nYou typed: `/infra ip move 203.0.113.10 web-2 in 2h because @ben &amp; the disk`",
   )
 })

@@ -262,8 +262,8 @@ async function submitEvacuation(
     if (isRefused(error, 'not-needed')) throw new TryLater('the alert resolved')
     if (isForLackOfAnswer(error) || error.code === 'project-unknown') throw new TryLater(error.code)
     const finding = error instanceof CheckFailed ? error.finding : undefined
-    // Nobody is called if nothing is left to do.
-    const isEmpty = finding?.code === 'nothing-on-server' && !(Array.isArray(finding.bgp) && finding.bgp.length > 0)
+    // Nobody is called if nothing is left to do. What is said of BGP addresses nobody can do here.
+    const isEmpty = finding?.code === 'nothing-on-server'
     const isLocked = isRefused(error, 'locked')
     const ofAddresses = finding?.code === 'addresses-cannot-move' && Array.isArray(finding.causes) ? finding.causes : []
     const isInTheWay = isLocked || (ofAddresses.length > 0 && ofAddresses.every(({ code }) => code === 'locked'))

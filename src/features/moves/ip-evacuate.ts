@@ -372,7 +372,7 @@ function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: O
   const left = all.offered.length - offered.length
   const count = Math.ceil(offered.length / mostCheckboxes)
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
-  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and Lockkeeper saw none there in the past 24 h.`
+  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and none was last seen there in the past 24 h.`
   const stays = bgpLeft(bgp, serverName)
   const heading = offered.length > 0 ? mrkdwn`*Left out:*` : mrkdwn`*Nothing to move:*`
   const notes = [

@@ -443,7 +443,7 @@ describe('the message of what was not requested', () => {
   test('neither calls anybody nor offers anything about a server without addresses', async () => {
     const { take, hooks, posts } = arrange()
     hooks.beforeRecord = () => {
-      throw new CheckFailed({ code: 'nothing-on-server', bgp: [] }, { why: 'No Elastic IPs.' })
+      throw new CheckFailed({ code: 'nothing-on-server', bgp: ['203.0.113.40'] }, { why: 'No Elastic IPs.' })
     }
     await take([down()])
 

@@ -89,7 +89,7 @@ function shown(blocks: KnownBlock[]): string {
   return [...ticks, readableBlocks(blocks.filter(({ type }) => type !== 'input'))].filter((line) => line !== '').join('\n')
 }
 
-const nothing = ':warning: Nothing to move. The account shows no Elastic IPs on web-1, and Lockkeeper saw none there in the past 24 h.'
+const nothing = ':warning: Nothing to move. The account shows no Elastic IPs on web-1, and none was last seen there in the past 24 h.'
 const dead = (...indexes: number[]) => indexes.map((index) => ip(index, noServer))
 const bgp = [ip(7, { id: 'ueip_7', ...noServer }), ip(8, { mode: 'bgp' })]
 const notMoved = 'Not moved: `203.0.113.7`, `203.0.113.8` (BGP). If web-1 announces them, close their sessions.'
