@@ -144,7 +144,8 @@ async function settlePending(app: App, pending: KeyEnd, { listed, isWhole }: Lis
     if (named !== record.end) await withTurn('retract', turn, () => app.account.apiKeys.rename(record.keyId, name))
   } catch (error) {
     onApiError(app, error)
-    if (!(error instanceof ApiError) || error instanceof AccountLimitError || isUnanswered(error)) return
+    // Of one that is not found, the next list shows whether somebody has deleted it since.
+    if (!(error instanceof ApiError) || error.status === 404 || error instanceof AccountLimitError || isUnanswered(error)) return
     // It cannot be renamed. The record alone ends it, unless its name has a later end: then a person has to.
   }
   await changeEnd(app, record.keyId, (now) => (isReplaced(now) ? record : undefined))

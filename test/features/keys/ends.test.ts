@@ -565,6 +565,26 @@ describe('a record from before a later end', () => {
     expect(keys.calls.filter((call) => call.startsWith('rename'))).toEqual([])
   })
 
+  test('is not made for the old key of a rotation that is revoked while the list is read', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(10 * day)
+    const [old] = await keys.ends()
+    await keys.redis.del(keys.keys.keyEnds)
+    Object.assign(keys.keyOf(key.id) ?? {}, { name })
+    await rotatedBeside(keys, old as KeyEnd, 10 * minute, {})
+    const { list } = keys.apiKeys
+    keys.apiKeys.list = async () => {
+      keys.apiKeys.list = list
+      const found = await list()
+      await keys.apiKeys.delete(key.id)
+      return found
+    }
+    await keys.tend()
+    await keys.letPass(11 * minute)
+    await keys.tend()
+    expect([keys.posts, await keys.acts()]).toMatchObject([[], expect.not.arrayContaining(['end-key'])])
+  })
+
   test('is not missed by a rotation of a key whose record Redis lost: its name has what is replaced', async () => {
     const keys = startKeys()
     const { key } = await keys.create(10 * day)
