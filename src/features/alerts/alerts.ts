@@ -144,6 +144,7 @@ async function warnOfTargets(app: App, servers: FoundServer[]): Promise<void> {
     const isKnown = [...request.warnings, ...request.newWarnings].some(({ code }) => code === 'target-alerted')
     if (!target || isKnown || app.signatures.verifyRecord(request) !== 'genuine') continue
     const [since] = await firingAbout(app, target.id)
+    if (since === undefined) continue
     const newWarnings = [...request.newWarnings, targetAlerted(target, since)]
     const { outcome } = await app.store.take(request, 'warn', { set: { newWarnings }, audit: { by: alertsRequester } })
     // A repeat of the alert is a duplicate, and warns of nothing.
@@ -152,7 +153,7 @@ async function warnOfTargets(app: App, servers: FoundServer[]): Promise<void> {
   }
 }
 
-const targetAlerted = ({ name }: FoundServer, since: number | undefined): Finding => ({
+const targetAlerted = ({ name }: FoundServer, since: number): Finding => ({
   code: 'target-alerted',
   target: name,
   ...(since && { since }),

@@ -415,6 +415,20 @@ describe('the target', () => {
     expect(JSON.parse((await redis.hget(await recorded(), 'newWarnings')) ?? '[]')).toEqual([since])
   })
 
+  test('is nothing to check if its alert resolves right before that is added', async () => {
+    const { take, replica, hooks, redis, keys } = arrange()
+    await take([down('web-1')])
+    hooks.afterFind = async () => {
+      delete hooks.afterFind
+      await replica()([resolved(down('standby'))])
+    }
+
+    await take([down('standby')])
+
+    const [record = ''] = await redis.keys(keys.record('*'))
+    expect(await redis.hget(record, 'newWarnings')).toBeNull()
+  })
+
   test('is nothing to check once its alert has resolved', async () => {
     const { take, submitted } = arrange()
     await take([down('standby')])
