@@ -15,7 +15,7 @@ import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/
 import { type PageButton, pageActionIds } from '../slack/listing.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
-import { mrkdwn } from '../slack/text.ts'
+import { mrkdwn, nameWords } from '../slack/text.ts'
 import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
 import type { Home } from './home.ts'
 import { requestButtons } from './request-buttons.ts'
@@ -29,6 +29,8 @@ export interface FeatureHandlers {
   shortcuts?: InteractionHandlers['shortcuts']
   options?: InteractionHandlers['options']
   details?: Record<string, ReadDetails>
+  /** What forms call an item now. Undefined if it is gone. */
+  names?: Record<string, (id: string) => Promise<string | undefined>>
   itemActions?: ItemAction[]
   /** The answer to words that are no command. Undefined if they name nothing. */
   bare?: Handlers['bare']
@@ -107,6 +109,7 @@ export interface ItemAction {
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
 function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
+  const names: NonNullable<FeatureHandlers['names']> = Object.assign({}, ...features.map(({ names }) => names))
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
     return async ({ value, origin, answer }) => {
@@ -121,14 +124,27 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
     }
   }
 
-  function openItemForm({ kind, form }: ItemAction): FormHandler<Click> {
+  function openItemForm({ of, kind, form }: ItemAction): FormHandler<Click> {
+    const nameNow = names[of]
+    const formFor = (click: Click, item: ListedItem) => form(formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId)), item)
+    function itemOf({ value }: Click): ListedItem {
+      const item = readJson(ItemButton, value)
+      if (!item) throw new Refusal('out-of-date', outdatedButton)
+      return item
+    }
     return {
-      form: (click) => {
-        const item = readJson(ItemButton, click.value)
-        if (!item) throw new Refusal('out-of-date', outdatedButton)
-        return form(formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId)), item)
-      },
+      form: (click) => formFor(click, itemOf(click)),
       allow: async ({ origin }) => void (await gate(app, origin, kind, 'opened')),
+      // The message can be days old.
+      fill:
+        nameNow &&
+        (async (click) => {
+          const { id, text: before } = itemOf(click)
+          const text = await nameNow(id).catch(() => before)
+          if (text === undefined)
+            throw new Refusal('out-of-date', mrkdwn`${nameWords(before)} is no longer on the account, so nothing can be requested for it.`)
+          return text === before ? undefined : formFor(click, { id, text })
+        }),
     }
   }
 

@@ -316,10 +316,14 @@ function keyBlock(key: ApiKey, typed: string, mark: string | undefined): KnownBl
     ...(mark ? [mrkdwn`Token ends in ${code(mark)}`] : []),
     end === undefined ? mrkdwn`Doesn't end by itself` : mrkdwn`Ends ${dateTime(end)}`,
   ]
-  const line = described(apiKeys.nameOf(key) ?? key.id, `API key, ${accessWords(key)}`, [joinMrkdwn(more, '  ·  ')], [key.user?.email])
+  const name = apiKeys.nameOf(key) ?? key.id
+  const line = described(name, `API key, ${accessWords(key)}`, [joinMrkdwn(more, '  ·  ')], [key.user?.email])
   const args = mark ? [typed, mark] : [typed]
   const value = JSON.stringify({ version: 1, command: 'keys', args, page: 0 } satisfies z.infer<typeof PageButton>)
-  return sectionWithButton(line, button({ text: 'Show key', actionId: pageActionIds.run, value }))
+  return sectionWithButton(
+    line,
+    button({ text: 'Show key', actionId: pageActionIds.run, value, about: mark ? `${name}, token ends in ${mark}` : name }),
+  )
 }
 
 function nearWords(

@@ -81,22 +81,21 @@ export async function changedSince({ store, signatures }: App, request: Request)
 interface ToChange {
   resource: string
   subject: string
-  others: string[]
-  /** What people call those, by resource. */
+  /** What people call its items, by their resources. */
   names: ReadonlyMap<string, string>
 }
 
 /** For approvers: that the repeated request was rejected, and the last change of the same things. */
 export async function historyBefore(app: App, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
-  const { resource, subject, others, names } = changed
+  const { resource, subject, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
   const rejection = repeated && isGenuine(repeated) ? rejectionOf(repeated) : undefined
-  const last = await app.store.lastChangesOf([...new Set([resource, ...others])])
+  // Not what else the request locks: the last change under the name of a new key is an earlier creation, whatever changed that key since.
+  const last = await app.store.lastChangesOf([...new Set([resource, ...names.keys()])])
   const found = [...Map.groupBy(last.keys(), (each) => last.get(each))].flatMap(([request, resources]) => {
     // A request that undoes or repeats the last change names it elsewhere.
     const isNamed = request?.id === undone?.id || request?.id === repeated?.id
     if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
-    // A resource without a name, such as a key label, gets the name of the subject.
     const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
     return [lastChangeOf(request, named.length > 1 && named.length === names.size ? [] : named)]
   })

@@ -97,7 +97,13 @@ export function cardRest(view: CardView): KnownBlock[] {
 export function cardActions(view: CardView, { inList = false } = {}): Button[] {
   const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover, rule } = view
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
-    button({ text, actionId: cardButtons[name], value: buttonValue(request), ...more })
+    button({
+      text,
+      actionId: cardButtons[name],
+      value: buttonValue(request),
+      about: inList ? phraseText(description.title) : undefined,
+      ...more,
+    })
   const title = phraseWords(description.title)
   const reverse = reverseLabel ? [make('reverse', reverseLabel)] : []
   const details = make('details', 'Details')

@@ -13,7 +13,7 @@ import type {
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
 import { type Linked, linkedIn } from '../domain/reason.ts'
 import { cleanText } from '../domain/text.ts'
-import { divided, fit, fitBlocks, longestInput } from './fit.ts'
+import { divided, fit, fitBlocks, longestInput, longestLabel } from './fit.ts'
 import type { Entered } from './interactions.ts'
 import { code, dateTime, emptyText, escapeMrkdwn, isPlainAddress, type Mrkdwn, mention, mrkdwn, plain, truncate, verbatim } from './text.ts'
 import type { Message } from './web-api.ts'
@@ -70,16 +70,19 @@ export interface ButtonParts {
   text: string
   actionId: string
   value: string
+  /** What it acts on, for screen readers, where several of a message have one label. */
+  about?: string | undefined
   style?: 'primary' | 'danger'
   confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string } | undefined
 }
 
-export function button({ text, actionId, value, style, confirm }: ButtonParts): Button {
+export function button({ text, actionId, value, about, style, confirm }: ButtonParts): Button {
   return {
     type: 'button',
     text: plain(text),
     action_id: actionId,
     value,
+    ...(about && { accessibility_label: truncate(cleanText(`${text}: ${about}`, { oneLine: true }), longestLabel, 'plain') }),
     ...(style && { style }),
     ...(confirm && {
       confirm: {

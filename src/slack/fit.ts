@@ -8,6 +8,7 @@ export const longestOption = 74
 /** Values are never cut, because a cut value would mean something else. */
 export const longestOptionValue = 74
 export const longestButtonValue = 2_000
+export const longestLabel = 75
 export const longestInput = 3_000
 
 /** In characters (docs.slack.dev, "Blocks", "Block elements", "Modal views", "Option object"). A longer text is cut, and the cut is marked. */
@@ -17,7 +18,7 @@ const longest: Record<string, Record<string, number>> = {
   section: { text: 3_000 },
   context: { elements: 3_000 },
   input: { label: 2_000, hint: 2_000 },
-  button: { text: 75 },
+  button: { text: longestLabel },
   confirm: { title: 100, text: 300, confirm: 30, deny: 30 },
   // Slack takes 75, and asks to stay below it.
   option: { text: longestOption, description: longestOption },

@@ -224,5 +224,5 @@ export function itemActionId({ of, kind }: ItemButtonOf): string {
 export function itemButton(action: ItemButtonOf & Pick<ButtonParts, 'style'> & { label: string }, item: ListedItem): Button[] {
   const value = JSON.stringify({ version: 1, ...item } satisfies z.infer<typeof ItemButton>)
   if (value.length > longestButtonValue) return []
-  return [button({ text: action.label, actionId: itemActionId(action), value, style: action.style })]
+  return [button({ text: action.label, actionId: itemActionId(action), value, about: item.text, style: action.style })]
 }

@@ -2,7 +2,10 @@ import { Redis } from 'ioredis'
 import { describe, expect, inject, test } from 'vitest'
 import { parseKeyName } from '../../src/domain/account.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
+import { keyInForm } from '../../src/features/keys/end-words.ts'
 import { createKeys } from '../../src/redis/key-names.ts'
+import { elementsOf } from '../sandbox/slack/elements.ts'
+import { objectsOf } from '../sandbox/slack/json.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { policyInFile } from './policy-in-file.ts'
 import { hideSecrets, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
@@ -92,6 +95,35 @@ describe('a key for a time', () => {
     expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, end])
   })
 
+  test('that an old message names opens a form with its present end, and a sentence with its name once it is gone', async () => {
+    const world = await start()
+    const card = await carryOut(world, '/infra keys create nightly for 2d', 'Create key')
+    const [key] = keysCalled(world, 'nightly')
+    const before = keyInForm({ label: 'nightly', lastSlice: key?.token.slice(-5), end: parseKeyName(key?.name)?.end })
+    const value = JSON.stringify({ version: 1, id: key?.id, text: before })
+    const open = () => world.ada.click(card, 'Approve', { action: { action_id: 'item:api-key:key.extend', value } })
+    await untilReport(world.slack, (await carryOut(world, '/infra keys extend nightly 30d')).ts, /Done/)
+    const now = keyInForm({
+      label: 'nightly',
+      lastSlice: key?.token.slice(-5),
+      end: parseKeyName(keysCalled(world, 'nightly')[0]?.name)?.end,
+    })
+    const form = () => JSON.stringify(world.ada.topView()?.view ?? '')
+
+    await open()
+    await world.slack.until(() => form().includes(now), { what: 'the form with the new end' })
+    await world.ada.close()
+    const revoked = await carryOut(world, '/infra keys revoke nightly')
+    expect(revoked.text).toMatch(/Ends <!date/)
+    await untilReport(world.slack, revoked.ts, /Done/)
+    await open()
+    await world.slack.until(() => form().includes('is no longer on the account, so nothing can be requested for it.'), {
+      what: 'a sentence',
+    })
+    expect(form()).toContain(before)
+    expect(form()).not.toContain(key?.id)
+  })
+
   test.each([
     ['took effect', 'drop-after', /Done/, 1],
     ['did not', 'drop-before', /Not started.*The key wasn't extended\. It ends as before/, 0],
@@ -165,6 +197,9 @@ describe('a rotation that keeps the old key for a while', () => {
       )
     await world.ada.command('/infra ci-deploy', { channel: ops })
     const found = await untilShown(world.slack, people.ada, /API key, read-only[\s\S]*API key, read-only/)
+    const labels = elementsOf(objectsOf(found.blocks)).map(({ element }) => element.accessibility_label)
+    expect(labels.toSorted()).toEqual(both.map(({ token }) => `Show key: ci-deploy, token ends in ${token.slice(-5)}`).toSorted())
+    expect([list, home].map((text) => text.split('replaced by a newer key').length)).toEqual([2, 2])
     for (const { token } of both) expect(found.text).toContain(`Token ends in \`${token.slice(-5)}\``)
     for (const { token } of both) expect(home).toContain(`token ends in \`${token.slice(-5)}\``)
 
@@ -192,9 +227,11 @@ describe('a rotation that keeps the old key for a while', () => {
     const choice = await untilShown(world.slack, people.ada, /^2 API keys are called backup\./)
     const [first, second] = choice.text.split('token ends in').slice(1)
     expect([first, second]).toEqual([
-      expect.stringMatching(new RegExp(`${old}[\\s\\S]*read-only {2}· {2}ends <!date`)),
+      expect.stringMatching(new RegExp(`${old}[\\s\\S]*read-only {2}· {2}ends <!date[^>]*>, replaced by a newer key$`, 'm')),
       expect.stringMatching(new RegExp(`${latest}[\\s\\S]*read-only {2}· {2}doesn't end by itself`)),
     ])
+    const labels = elementsOf(objectsOf(choice.blocks)).map(({ element }) => element.accessibility_label)
+    expect(labels).toEqual([old, latest].map((slice) => `This one: backup, token ends in ${slice}`))
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(String(latest)))?.block_id)
     await world.ada.click(choice, 'revoke-api-key:this-one', { blockId })
     const card = await untilCard(world.slack, new RegExp(`Revoke API key backup \\(token ends in ${latest}\\)[\\s\\S]*needs approval`))

@@ -20,7 +20,7 @@ async function changesBefore(last: Record<string, Request>, { changed = '', ...e
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
-  return historyBefore(app, { resource: 'server:sv_1', subject: 'web-1', others, names }, earlier)
+  return historyBefore(app, { resource: 'server:sv_1', subject: 'web-1', names }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -64,12 +64,17 @@ test('approvers know that the repeated request was rejected, and a changed recor
   expect(await changesBefore({}, { repeated: of('rejected'), changed: 'earlier' })).toEqual([])
 })
 
-test('a resource without a name, such as the label of a new key, gets the name of the subject', async () => {
+test('what else a request locks is no history: the last change under the name of a new key is an earlier creation', async () => {
+  const asked: string[][] = []
   const app = fakeApp({
     signatures: { verifyRecord: () => 'genuine' },
-    store: { lastChangesOf: async () => new Map([['api_key_label:ci', ended('key', hour)]]) },
+    store: {
+      lastChangesOf: async (resources) => {
+        asked.push(resources)
+        return new Map()
+      },
+    },
   })
-  const key = { resource: 'api_key:new', subject: 'ci', others: ['api_key_label:ci'], names: new Map() }
-
-  expect(await historyBefore(app, key, {})).toMatchObject([{ code: 'last-change', names: ['ci'] }])
+  expect(await historyBefore(app, { resource: 'api_key_name:new', subject: 'ci', names: new Map() }, {})).toEqual([])
+  expect(asked).toEqual([['api_key_name:new']])
 })

@@ -1,8 +1,8 @@
-import { utcTime } from '../../domain/text.ts'
+import { moment, type Phrase, phrase, utcTime } from '../../domain/text.ts'
 import { sameKey } from '../../messages/operator-notices.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { itemButton } from '../../slack/table.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 import type { KeyEnd, KeyEndMessage } from './ends.ts'
 
@@ -37,9 +37,14 @@ export function keyEndMessage(
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
 }
 
+/** Two keys of one name are told apart by which of them replaced the other. */
+export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
+  return phrase`${moment(end)}${isReplaced ? [', replaced by a newer key'] : []}`
+}
+
 /** For Home: one line for each key. */
 export function ownKeyWords(key: KeyEndMessage['key']): Mrkdwn {
-  return mrkdwn`:key: ${named(key)}  ·  ends ${dateTime(key.end)}`
+  return mrkdwn`:key: ${named(key)}  ·  ends ${phraseWords(endsWhen(key))}`
 }
 
 /** `places`: where the records are in Redis, which are the ids of the keys. */

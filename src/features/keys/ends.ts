@@ -22,6 +22,8 @@ export const KeyEnd = z.object({
   /** The message of the request. Absent if its record was lost when the key was extended: then the owner gets a direct message. */
   channelId: z.string().optional(),
   threadTs: z.string().optional(),
+  /** A rotation that keeps it for a while made a newer key of its name. */
+  isReplaced: z.literal(true).optional(),
   /** The last list did not show it. */
   gone: z.literal(true).optional(),
   /** Only of a message: the last characters of its token, as the list showed them. */

@@ -9,22 +9,23 @@ import { finding, findings, namesakes } from '../../kit/findings.ts'
 import type { Thing } from '../../kit/thing.ts'
 import { apiKeys, keyNamesakes, markOf } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
-import { dateTime, mrkdwn } from '../../slack/text.ts'
-import { shownEnds } from './ends.ts'
+import { mrkdwn, phraseWords } from '../../slack/text.ts'
+import { endsWhen } from './end-words.ts'
+import { KeyEnd, shownEnds } from './ends.ts'
 
 // What a rotation and a revocation share: what they read of the key, what they say of it, and how they compare it.
 
 /** With the end of each. */
-export const keysWithEnds: Thing<ApiKey & { end?: number | undefined }> = {
+export const keysWithEnds: Thing<ApiKey & { ends?: KeyEnd | undefined }> = {
   ...apiKeys,
   list: async (app) => {
     const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
-    return { ...list, items: list.items.map((key) => ({ ...key, end: ends.get(key.id)?.end })) }
+    return { ...list, items: list.items.map((key) => ({ ...key, ends: ends.get(key.id) })) }
   },
-  details: ({ end, ...key }) => [
+  details: ({ ends, ...key }) => [
     ...apiKeys.details(key),
     key.readOnly === undefined ? undefined : accessWords(key),
-    end === undefined ? "doesn't end by itself" : mrkdwn`ends ${dateTime(end)}`,
+    ends === undefined ? "doesn't end by itself" : mrkdwn`ends ${phraseWords(endsWhen(ends))}`,
   ],
 }
 
@@ -40,6 +41,8 @@ export const KeyFacts = z.object({
   allowedIps: z.array(z.string()).optional(),
   owner: z.string().optional(),
   namesakes: NamesakesOfKey.optional(),
+  /** Its own end, and whether a newer key replaced it. */
+  ends: KeyEnd.pick({ end: true, isReplaced: true }).optional(),
 })
 export type KeyFacts = z.infer<typeof KeyFacts>
 
@@ -120,11 +123,13 @@ export async function preflightKey(
     if (!key) return refuse({ code: 'no-key', keyId, verb })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
     const { id, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
-    const namesakes = await namesakesOf(app, list.items, key)
+    const all = await shownEnds(app)
+    const [namesakes, own] = [namesakesOf(all, list.items, key), all.get(id)]
+    const ends = own && { end: own.end, isReplaced: own.isReplaced }
     const perhapsOwn: SharedFinding = { code: 'perhaps-own-key', name: name ?? keyId }
     return {
       key,
-      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email, namesakes },
+      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email, namesakes, ends },
       input: { keyId: id },
       unchecked: lastSlice === undefined ? [perhapsOwn] : [],
       warnings: [...namesakeWarnings(namesakes), ...warnings, historyOf(key, Date.now())],
@@ -138,10 +143,9 @@ export async function preflightKey(
 }
 
 /** The other keys that people know by its name, and when those end. */
-export async function namesakesOf(app: App, keys: ApiKey[], { id, name }: ApiKey): Promise<NamesakesOfKey | undefined> {
+export function namesakesOf(ends: Map<string, KeyEnd>, keys: ApiKey[], { id, name }: ApiKey): NamesakesOfKey | undefined {
   const [found] = name === undefined ? [] : keyNamesakes(keys, labelOf(name), id)
   if (!found) return undefined
-  const ends = await shownEnds(app)
   const endsOf = (mark: string) => keys.flatMap((key) => (markOf(key) === mark ? (ends.get(key.id)?.end ?? []) : []))
   return { name: found.name, others: found.others, count: found.count, ends: found.others.map((mark) => endsOf(mark)[0] ?? null) }
 }
@@ -179,12 +183,18 @@ export function describeKey(
   facts: KeyFacts,
   { title, endsIn, underway, isWarned }: { title: Phrase; endsIn: string; underway: string; isWarned: boolean },
 ): Description {
-  const { keyId, name, owner } = facts
+  const { keyId, name, owner, ends } = facts
   const requester = requesterOfKey({ name })
   const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
   return {
     title,
-    facts: [...whom, ...tokenFact(facts, endsIn), ...accessFacts(facts, { isWarned }), { label: 'Owner', value: owner ?? 'unknown' }],
+    facts: [
+      ...whom,
+      ...tokenFact(facts, endsIn),
+      ...(ends ? [{ label: 'Ends', value: endsWhen(ends) }] : []),
+      ...accessFacts(facts, { isWarned }),
+      { label: 'Owner', value: owner ?? 'unknown' },
+    ],
     ids: [
       ...(name === undefined ? [] : [{ label: 'API key', value: keyId }]),
       // People know the key by less than its whole name.

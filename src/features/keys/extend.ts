@@ -16,7 +16,7 @@ import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
 import { keyInForm } from './end-words.ts'
-import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd } from './ends.ts'
+import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from './ends.ts'
 import {
   keysWithEnds,
   markWords,
@@ -72,11 +72,11 @@ type Found = z.infer<typeof extensionFindings.schema>
 
 const endingKeys: typeof keysWithEnds = {
   ...keysWithEnds,
-  candidate: ({ end, ...key }) => {
+  candidate: ({ ends, ...key }) => {
     const known = apiKeys.candidate(key)
-    return { ...known, text: keyInForm({ label: known.text, lastSlice: key.tokenLastSlice, end }) }
+    return { ...known, text: keyInForm({ label: known.text, lastSlice: key.tokenLastSlice, end: ends?.end }) }
   },
-  whyLeftOut: (app, key) => apiKeys.whyLeftOut?.(app, key) ?? (key.end === undefined ? "It doesn't end by itself." : undefined),
+  whyLeftOut: (app, key) => apiKeys.whyLeftOut?.(app, key) ?? (key.ends === undefined ? "It doesn't end by itself." : undefined),
 }
 
 export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | 'date'>({
@@ -117,7 +117,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     const { args, end } = splitEnd(words, { bare: true })
     const typed = args.join(' ')
     const [named, ends] = await Promise.all([findTyped(app, endingKeys, typed), knownEnds(app)])
-    const [first, ...others] = named.filter(({ end }) => end !== undefined)
+    const [first, ...others] = named.filter(({ ends }) => ends !== undefined)
     // If none of them ends, the check says so.
     const found: typeof named = first ? [first, ...others] : named
     const later = found.map(({ id }) => readEnd(app, end ?? '', slashCommand.origin.userId, ends.get(id)?.end))
@@ -193,7 +193,7 @@ async function preflight(
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
     const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
-    const namesakes = await namesakesOf(app, list.items, key)
+    const namesakes = namesakesOf(await shownEnds(app), list.items, key)
     const facts = {
       keyId,
       endsAt,

@@ -8,14 +8,14 @@ import { withinOr } from '../../domain/within.ts'
 import { historiesOf, listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
 import { filteredListing, type Listing } from '../../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../../slack/table.ts'
-import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
-import { keyInForm } from './end-words.ts'
-import { shownEnds } from './ends.ts'
+import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
+import { endsWhen, keyInForm } from './end-words.ts'
+import { type KeyEnd, shownEnds } from './ends.ts'
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {
   isOwn: boolean
-  endsAt: number | undefined
+  ends: Pick<KeyEnd, 'end' | 'isReplaced'> | undefined
   isUrgent: boolean
   remarks: string[]
 }
@@ -31,7 +31,7 @@ const columns: Columns<ListedKey> = [
       return by && mention(by)
     },
   },
-  { header: 'Ends', cell: ({ endsAt }) => (endsAt === undefined ? undefined : dateTime(endsAt)) },
+  { header: 'Ends', cell: ({ ends }) => ends && phraseWords(endsWhen(ends)) },
   { header: 'Token ends in', cell: ({ tokenLastSlice }) => tokenLastSlice && code(tokenLastSlice) },
   { header: 'Access', cell: (key) => mrkdwn`${accessWords(key)}, from ${origins(key)}` },
   { header: 'Last used', cell: lastUsed },
@@ -47,7 +47,7 @@ const more: Column<ListedKey>[] = [
 interface Reading {
   now: number
   /** When keys end by themselves, by their ids. */
-  ends?: Map<string, { end: number }>
+  ends?: Map<string, Pick<KeyEnd, 'end' | 'isReplaced'>>
   /** The Slack ids of people who left the workspace. */
   left?: Set<string>
   ownLastSlice: string
@@ -80,18 +80,22 @@ function apiKeyDetails(key: ApiKey, reading: Reading, history: Mrkdwn[]): Detail
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
-    name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
+    name: nameInForm(key, reading.ends),
     ...(isOwnKey(key, reading) && { isFixed: true }),
     notes: [...(isOwnKey(key, reading) ? [own] : []), ...history],
   }
 }
 
+function nameInForm(key: ApiKey, ends: Reading['ends']): string {
+  return keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: ends?.get(key.id)?.end })
+}
+
 function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): ListedKey {
   const isOwn = isOwnKey(key, { ownLastSlice })
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
-  const endsAt = ends?.get(key.id)?.end
-  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: endsAt })
-  return { ...key, isOwn, endsAt, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...hasLeft, ...remarks] }
+  const end = ends?.get(key.id)
+  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: end?.end })
+  return { ...key, isOwn, ends: end, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...hasLeft, ...remarks] }
 }
 
 /** How long a list waits for Slack to say who left the workspace. */
@@ -142,6 +146,11 @@ export const listApiKeys = listFeature({
       const key = findInList(keys, (one) => one.id === id)
       const [beside, [history = []]] = await Promise.all([readBeside(app, keys), historiesOf(app, [{ kind: 'api-key', id }])])
       return key && apiKeyDetails(key, { ...beside, open: [] }, history)
+    },
+    nameNow: async (app, id) => {
+      const [keys, ends] = await Promise.all([app.lists.apiKeys(), shownEnds(app)])
+      const key = findInList(keys, (one) => one.id === id)
+      return key && nameInForm(key, ends)
     },
   },
 })

@@ -250,7 +250,7 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
   const { id: once, origin, cardTs: threadTs } = options.request
   const pending: KeyEnd = {
     ...{ keyId, label, requester, request: by, createdAt: overlap.createdAt ?? now, end: oldEndsAt, since: now },
-    ...{ channelId: origin.channelId, threadTs, once, replaces: { end: overlap.endsAt, since: overlap.since } },
+    ...{ channelId: origin.channelId, threadTs, once, isReplaced: true, replaces: { end: overlap.endsAt, since: overlap.since } },
   }
   await changeEnd(app, placeOf(pending), () => pending)
   const { key, token } = await createKey(app, { name: overlap.newName, readOnly, allowedIps, endsAt: overlap.endsAt }, options)

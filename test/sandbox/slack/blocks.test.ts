@@ -52,7 +52,7 @@ test('problems are reported in the words of Slack, each with its place', () => {
   `)
   const cells = [raw('x'), { type: 'raw_number', value: 1, text: '1' }, rich({ type: 'text', text: 'x' })]
   expect(problems(table({ rows: [...rows(1, 3), cells] }))).toEqual([])
-  expect(() => problems(actions(button({ accessibility_label: 'Approve it' })))).toThrow(
-    'The stand-in Slack does not describe the member "accessibility_label" at /blocks/0/elements/0. If Slack takes it, add it to test/sandbox/slack.',
+  expect(() => problems(actions(button({ icon: 'check' })))).toThrow(
+    'The stand-in Slack does not describe the member "icon" at /blocks/0/elements/0. If Slack takes it, add it to test/sandbox/slack.',
   )
 })

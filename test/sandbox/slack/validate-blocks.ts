@@ -78,6 +78,7 @@ const button = kind('button', {
   value: z.string().max(2000).optional(),
   url: z.url().max(3000).optional(),
   style: z.enum(['primary', 'danger']).optional(),
+  accessibility_label: words(75).optional(),
   confirm: confirm.optional(),
 })
 
