@@ -96,7 +96,7 @@ export async function showSecret(
     ...wholeSection(ownWords(`\`\`\`${secret.reveal()}\`\`\``)),
     ...context([words.note]),
   ]
-  const shown: Message = { blocks, text: mrkdwn`${notification} ${words.note}`.text }
+  const shown: Message = { blocks, text: `${notification.text} Shown once: save it now.` }
   for (let attempt = 0; attempt < maxAttempts && place.responseUrl; attempt += 1) {
     const answered = await app.slack.respond(place.responseUrl, shown)
     if (answered.is === 'sent') return 'shown'

@@ -13,6 +13,7 @@ import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
 import { historiesOf, requestLine } from '../kit/list.ts'
+import { readBriefly } from '../kit/thing.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { shortId } from '../messages/request-words.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -281,6 +282,9 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   const called = keys.filter((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
   if (called.length > 0)
     return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, called.length > 1 ? key.tokenLastSlice : undefined)))
+  // A key whose creation waits is not on the account yet. Its request locks the name.
+  const [creation] = (await readBriefly(app.store.othersFor({ id: '', resource: `api_key_label:${typed.toLowerCase()}` }))) ?? []
+  if (creation) return notice(requestLine(app, creation, 'Open request'))
   const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
   if (near) return near
   // No command has a digit.

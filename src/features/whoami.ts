@@ -86,13 +86,10 @@ function approvers({ approve, expiresMs, breakGlass, emergency, confirmBy }: Pol
   if (!approve) return [mrkdwn`No approval needed`]
   const needed = approvalsNeeded(approve)
   const own = ruling.allowed ? 'press Approve on your own request' : 'approvers can approve their own requests'
+  const given = ruling.allowed ? 'your approval of requests of others' : 'an approval'
   const urgent = [
     ...(breakGlass ? [`${own}, also past windows and freezes`] : []),
-    ...(emergency
-      ? [
-          `${ruling.allowed ? 'your approval of requests of others' : 'an approval'} can pass ${breakGlass ? 'them, too' : 'windows and freezes'}`,
-        ]
-      : []),
+    ...(emergency ? [`${given} can pass windows and freezes${breakGlass ? ', too' : ''}`] : []),
   ]
   const how = `${confirmBy ? ` with a ${confirmBy}` : ''} within ${formatDuration(expiresMs)}`
   const isUnsure = !ruling.allowed && isForLackOfAnswer(ruling.denial)

@@ -153,7 +153,7 @@ it('shows a secret after a block without it, which a notification may show', asy
     },
   })
   const place = { responseUrl, channelId: 'C0OPS00001', userId: 'U0BEN00001' }
-  const words = { heading: mrkdwn`*Your new API key ci*`, note: mrkdwn`Shown once.` }
+  const words = { heading: mrkdwn`*Your new API key ci*`, note: mrkdwn`Its name on the account is ci.` }
   expect(await showSecret(app, place, words, new Secret('0123456789abcdef'))).toBe('shown')
   const [
     {
@@ -162,7 +162,7 @@ it('shows a secret after a block without it, which a notification may show', asy
     } = { text: '', blocks: [] },
   ] = shown
   // A screen reader reads the text in place of the blocks.
-  expect(text).toBe('*Your new API key ci* is in this message, only visible to you. Shown once.')
+  expect(text).toBe('*Your new API key ci* is in this message, only visible to you. Shown once: save it now.')
   expect(first).toMatchObject({ type: 'section', text: { text: '*Your new API key ci* is in this message, only visible to you.' } })
   expect(JSON.stringify(second)).toContain('0123456789abcdef')
 })

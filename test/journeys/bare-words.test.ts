@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ops, people, requestMove, startWorld, untilReport, untilShown } from './world.ts'
+import { ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test.each([
   ['203.0.113.10', /203\.0\.113\.10`\* {2}Elastic IP, active\nOn web-1/, 'Move…', 'Move an Elastic IP'],
@@ -147,4 +147,12 @@ test('a word that names nothing is still answered as an unknown command, also wh
   accountApi.faults.add({ kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
   await ada.command('/infra other-thing', { channel: ops })
   await untilShown(slack, people.ada, /other-thing/)
+})
+
+test('the name of a key whose creation waits is that of its request', async () => {
+  const { ada, slack } = await startWorld()
+  await ada.command('/infra keys create ci-deploy', { channel: ops })
+  await untilCard(slack, /Create API key ci-deploy/)
+  await ada.command('/infra CI-deploy', { channel: ops })
+  await untilShown(slack, people.ada, /^Open request: Create API key ci-deploy, waiting for approval {2}· {2}by <@U0ADA00001>.*\|Open>$/)
 })

@@ -88,7 +88,7 @@ test('every button is answered once, for every member and every state of the req
   await expect(sheetOf(cells)).toMatchFileSnapshot('clicks.answers.md')
   expect([...new Set(cells.flatMap(({ unnamed }) => unnamed.map(withoutDetails).map(withoutCount)))].toSorted()).toMatchInlineSnapshot(`
     [
-      "*Your new API key ci-deploy* is in this message, only visible to you.",
+      "*Your new API key ci-deploy* is in this message, only visible to you. Shown once: save it now.",
       "Guests can't use Lockkeeper. Ask a full member.",
       "People from other workspaces can't use Lockkeeper. Ask a full member.",
       "This request is older than 30 days, or Redis lost it, so nothing was done. Run the command again, or see \`/infra audit\`.",

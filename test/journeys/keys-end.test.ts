@@ -156,7 +156,11 @@ describe('a key for a time', () => {
     const tomorrow = new Date(Date.now() + day).toISOString().slice(0, 10)
     await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends .* already/i)
     await refusal('/infra keys extend ci-deploy 1d at 22:00', /this can't start at a set time: it happens right after it's approved/i)
-    await refusal('/infra keys extend terraform 1d', /doesn't end by itself/)
+    await refusal('/infra keys extend terraform 1d', /doesn't end by itself\. Request to revoke it when nobody needs it anymore\./)
+    await refusal(
+      '/infra keys create 30d',
+      /^Not requested: `30d` is a time\. Write the name before it, such as `\/infra keys create ci-deploy for 30d`\.$/,
+    )
     await refusal('/infra keys rotate terraform keeping the old one for 1d', /Lockkeeper didn't make this key/)
     const without = await startWorld()
     await without.ada.command('/infra keys create ci-deploy for 30d', { channel: ops })

@@ -186,10 +186,11 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
     return joined([...refused.flatMap(whyRefused), ...once, ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.length
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
-  const discarded = entries.filter(({ act }) => act === 'discard').flatMap((entry) => causesInWords(entry, catalog))
+  const isUnsent = ({ act, item }: FoundEntry) => item === undefined && ['discard', 'drop', 'not-start'].includes(act)
+  const whyUnsent = entries.filter(isUnsent).flatMap((entry) => causesInWords(entry, catalog))
   return joined([
     ...(has('distrust') ? [mrkdwn`its record can't be trusted`] : []),
-    ...discarded.map((why) => mrkdwn`${why}`),
+    ...whyUnsent.map((why) => mrkdwn`${why}`),
     ...(attempts > 0
       ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}${byWhom(refused)}`]
       : []),

@@ -19,6 +19,7 @@ import { type Change, type IdFact, type Preflight, type PreflightOptions, Retrac
 import { UserError } from '../../domain/errors.ts'
 import { NewKeyEnd } from '../../domain/key-ends.ts'
 import { formatDuration, phrase } from '../../domain/text.ts'
+import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { type Form, oneOf, text } from '../../kit/change-form.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
@@ -139,6 +140,10 @@ export const createApiKey = changeFeature({
         'wrong-usage',
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
+    if (isElapsed(label)) {
+      const example = code(`${slashCommand.origin.command} keys create ci-deploy for ${label}`)
+      throw new Refusal('wrong-usage', mrkdwn`Not requested: ${code(label)} is a time. Write the name before it, such as ${example}.`)
+    }
     if (!isKeyLabel(label)) throw new UserError('name-not-possible', notRequested(nameRule))
     const { userId, channelId } = slashCommand.origin
     const endsAt = end === undefined ? usualEnd(app, 'key.create', channelId) : await readNewEnd(app, end, userId)

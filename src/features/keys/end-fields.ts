@@ -152,7 +152,7 @@ export async function readEnd(app: App, typed: string, userId: string, from?: nu
 function endProblem(typed: string, problem: StartProblem, zone: string) {
   if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
   if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone, { hasYear: true })} is past. Write a later date.`
-  return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead.`
+  return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end that Lockkeeper can read. Write days, such as 30d, or a date, such as 2026-12-24 18:00.`
 }
 
 export function untilWords(endsAt: NewKeyEnd | undefined): Phrase {

@@ -43,18 +43,19 @@ const Facts = Extension.extend({
 type Facts = z.infer<typeof Facts>
 
 const keyId = z.string()
+const revokeLater = 'Request to revoke it when nobody needs it anymore.'
 
 export const extensionFindings = findings({
   ...endFindings,
   namesakes: sharedFindings.namesakes,
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
-  'never-ends': finding("This key doesn't end by itself.", { next: '' }),
+  'never-ends': finding("This key doesn't end by itself.", { next: revokeLater }),
   'end-lost': finding(
     { end: z.number() },
     ({ end }) => phrase`Redis lost the record of this key's end, ${moment(end)}. It doesn't end by itself.`,
     {
-      next: 'Request to revoke it when nobody needs it anymore.',
+      next: revokeLater,
     },
   ),
   'end-changed': finding(

@@ -109,6 +109,7 @@ const rows: Record<string, Noted[]> = {
   'approved by its requester alone': [requestOf(1), { ...requestOf(1), act: 'break-glass' }],
   withdrawn: [requestOf(1), { ...requestOf(1), act: 'withdraw' }],
   'not posted': [requestOf(1), { ...requestOf(1), act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] }],
+  'not started': [requestOf(1), { ...requestOf(1), act: 'drop', causes: [{ code: 'confirmation-lost' }] }],
   'failed after it was late': [
     ...wholeMove.slice(0, 4),
     { ...ofMove, act: 'late' },

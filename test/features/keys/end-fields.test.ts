@@ -67,7 +67,8 @@ test('a later end counts from the present one, and a date is a date', async () =
 
 test.each([
   ['date', '', /^Not requested: write the date/],
-  ['date', 'soon', /isn't an end\. Write one such as 30d or 2026-12-24 18:00, at most 10 years ahead\./],
+  ['date', 'soon', /isn't an end that Lockkeeper can read\. Write days, such as 30d, or a date, such as 2026-12-24 18:00\.$/],
+  ['date', '10y', /^Not requested: `10y` isn't an end that Lockkeeper can read\. (?!.*years)/],
   ['date', '2026-11-01', /is past/],
   ['date', 'in 20s', /after one minute at the earliest/],
   ['date', 'in 9999 days', /within 10 years/],
