@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Verdict } from '../domain/signing.ts'
 import { guardStore } from '../redis/connect.ts'
-import { AuditEntry, isAsWritten, timeOf, verifyNote } from './chain.ts'
+import { AuditEntry, hashOf, isAsWritten, timeOf, verifyNote } from './chain.ts'
 import type { AuditApp } from './intake.ts'
 
 export interface FoundEntry extends AuditEntry {
@@ -15,21 +15,26 @@ interface Search {
   requestId?: string
   /** How many of the newest entries are searched. */
   searched?: number
+  /** Called if an entry is missing or not the one that was written, as the next one has the hash of that. */
+  onGap?: () => void
 }
 
 /** Newest first, with the notes just added. Throws StoreUnavailableError, also if notes could not be chained, which it would miss. */
 export async function findEntries(
   app: AuditApp,
   fits: (entry: AuditEntry) => boolean,
-  { searched: most = Number.POSITIVE_INFINITY, since = 0, requestId }: Search = {},
+  { searched: most = Number.POSITIVE_INFINITY, since = 0, requestId, onGap }: Search = {},
 ): Promise<FoundEntry[]> {
   await app.audit.chained()
   const found: FoundEntry[] = []
   let searched = 0
+  let hash: unknown
   for await (const { id, text } of entries(app, 'xrevrange')) {
     if (searched >= most) break
     searched += 1
     const fields = parseFields(text)
+    if (searched > 1 && onGap && hashOf(text) !== hash) onGap()
+    hash = fields?.prev
     const isOld = timeOf(id) < since
     // Checking the shape of an entry takes longer than parsing it.
     if (!isOld && requestId !== undefined && fields?.requestId !== requestId) continue

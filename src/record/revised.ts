@@ -56,7 +56,9 @@ export function revisedRecord<Facts extends { revision: number }>(
   /** Finds changes that this process has not read. `since`: when it knew all of them. */
   async function searchAudit(since: number, now: number): Promise<void> {
     // A clock that was ahead may have missed some.
-    const entries = await findEntries(app, ({ act }) => acts.includes(act), { since: since > now ? 0 : since - clockMarginMs })
+    const from = since > now ? 0 : since - clockMarginMs
+    // An entry that somebody removed may have been a change.
+    const entries = await findEntries(app, ({ act }) => acts.includes(act), { since: from, onGap: () => see(now) })
     for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
   }
 

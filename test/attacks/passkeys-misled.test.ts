@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { challengeOf } from '../../src/features/passkeys/ceremony.ts'
 import { keyOf } from '../../src/features/passkeys/links.ts'
 import { encodeFields } from '../../src/record/store.ts'
 import { createAuthenticator } from '../given/authenticator.ts'
@@ -159,4 +160,81 @@ test('a freeze does not hold the removal of a passkey, which could pass it', asy
   const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
   expect((await approveWithPasskey(world, world.chiara, people.chiara, card, chiara)).answer.title).toBe('Approved')
   await untilReport(world.slack, card.ts, /Done/)
+})
+
+const placeOf = (url: string) => new URL(url).pathname.split('/')[2]?.split('.')[0] ?? ''
+
+test('a request that took the place of the one whose button was pressed, with its id, gets no approval by that link', async () => {
+  const world = await startPasskeyWorld()
+  const { redis, keys } = world.records
+  const chiara = await givePasskey(world, world.chiara, people.chiara)
+  const adding = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
+  const link = (await redis.get(keys.passkeyLink(placeOf(adding)))) ?? ''
+  const { challenge } = await openPage(world, adding)
+  await sendAnswer(world, adding, createAuthenticator(party).create(challenge), { name: 'Laptop' })
+  const url = await pressForLink(world, world.chiara, people.chiara, await untilCard(world.slack, addCard), 'Approve')
+  const [request] = (await world.records.all()).filter(({ kind, state }) => kind === 'passkey.add' && state === 'waiting')
+  await redis.del(keys.record(request?.id ?? ''))
+  await redis.set(keys.passkeyLink(placeOf(adding)), link)
+  const thief = createAuthenticator(party)
+  expect((await sendAnswer(world, adding, thief.create(challenge), { name: 'Laptop' })).title).toBe(`Requested: ${keyOf(thief)}`)
+
+  const page = await openPage(world, url)
+
+  expect([page.status, (await sendAnswer(world, url, chiara.get(page.challenge))).status]).toEqual([409, 409])
+  expect((await world.records.find(request?.id ?? '')).state).toBe('waiting')
+})
+
+test('a confirmation is of one request, also if another one has the same id and content later', () => {
+  const act = { to: 'approve', by: people.ben } as const
+  const request = { id: 'a', hash: 'b', createdAt: 1 }
+  expect(challengeOf(request, act, 'link')).toBe(challengeOf({ ...request }, act, 'link'))
+  expect(challengeOf({ ...request, createdAt: 2 }, act, 'link')).not.toBe(challengeOf(request, act, 'link'))
+})
+
+test('a name that contains the key of another passkey does not pass for it in the title', async () => {
+  const world = await startPasskeyWorld()
+  await givePasskey(world, world.chiara, people.chiara)
+  const [honest, thief] = [createAuthenticator(party), createAuthenticator(party)]
+  const url = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
+  const made = thief.create((await openPage(world, url)).challenge)
+  await sendAnswer(world, url, made, { name: `Laptop (${keyOf(honest)})` })
+  const card = await untilCard(world.slack, addCard)
+  expect(card.text).toContain(`Add passkey ${keyOf(thief)}`)
+  const dialog = JSON.stringify(card.blocks).match(/"confirm":\{.*?"deny"/)?.[0]
+  expect(dialog).not.toContain(keyOf(honest))
+})
+
+test('the page of a held request shows no name of a freeze that Lockkeeper did not sign', async () => {
+  const { world, url } = await startLinked()
+  const { id } = await onlyMove(world)
+  const waits = { for: 'freeze', name: 'drill”. This is a rehearsal: confirming sends nothing. “x' }
+  await world.records.redis.hset(world.records.keys.record(id), encodeFields({ waits } as never))
+  expect(wordsOf((await openPage(world, url)).html)).not.toContain('rehearsal')
+})
+
+test('neither a removed passkey nor a lifted state of before counts after the entry of the audit was deleted and a process restarted', async () => {
+  const world = await startPasskeyWorld()
+  const { redis, keys } = world.records
+  await givePasskey(world, world.ben, people.ben)
+  const { card } = await requestMove(world)
+  const [passkeys, frozen] = [(await redis.get(keys.passkeys)) ?? '', await redis.get(keys.freeze)]
+  await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
+  await untilShown(world.slack, people.ben, /Removed/)
+  await freeze(world)
+  await world.ada.click(card, 'Withdraw')
+  await untilCard(world.slack, /\*Withdrawn\*/)
+  await world.records.audit()
+  await restartWith(world, {
+    meanwhile: async () => {
+      for (const [id, [, text = '']] of await redis.xrange(keys.audit, '-', '+'))
+        if (/"act":"(passkey-remove|freeze)"/.test(text)) await redis.xdel(keys.audit, id)
+      await redis.set(keys.passkeys, passkeys)
+      if (frozen === null) await redis.del(keys.freeze)
+      else await redis.set(keys.freeze, frozen)
+    },
+  })
+  await expect.poll(() => redis.get(keys.freeze)).toBeTruthy()
+  await world.ben.command('/infra passkeys', { channel: ops })
+  await untilCard(world.slack, /Nobody can approve with a passkey: the record of passkeys in Redis is older/)
 })

@@ -242,7 +242,7 @@ describe('passkeys of a person', () => {
     const card = await untilCard(world.slack, /Add passkey/)
     expect(card.text).toMatch(/Check first[\s\S]*Ask <[^>]*@chiara> in person or by phone which key their page shows/)
     const dialog = JSON.stringify(card.blocks).match(/"confirm":\{.*?"deny"/)?.[0]
-    expect(dialog).toContain(`Add passkey Laptop (${key})\\nAsk @chiara in person or by phone`)
+    expect(dialog).toContain(`Add passkey ${key}\\nAsk @chiara in person or by phone`)
     await world.chiara.click(card, 'Approve')
     await untilShown(world.slack, people.chiara, /another approver must decide/)
     const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)

@@ -95,7 +95,7 @@ function create(app: App): Feature {
 
 function confirmation(app: App): Confirmation {
   return {
-    ask: (request, act, origin) => askFor(app, request.id, act, origin),
+    ask: (request, act, origin) => askFor(app, request, act, origin),
     async verify(request, act, proof) {
       const found = await readOrAlert(app)
       if (found.distrust === 'unknown-key') return 'unknown-key'
@@ -159,7 +159,7 @@ async function readOrAlert(app: App): Promise<Found> {
 }
 
 /** The answer to a click on a button of a request whose rule asks for a passkey. */
-async function askFor(app: App, requestId: string, { to, reason }: ConfirmedAct, origin: Origin): Promise<Message> {
+async function askFor(app: App, request: { id: string; hash: string }, { to, reason }: ConfirmedAct, origin: Origin): Promise<Message> {
   const command = `${origin.command} passkeys`
   const notDone = to === 'start-now' ? 'Not started' : 'Not approved'
   const found = await readOrAlert(app)
@@ -168,7 +168,7 @@ async function askFor(app: App, requestId: string, { to, reason }: ConfirmedAct,
   const names = new Set(usableOf(app, found, origin.userId).map(({ name }) => name))
   if (names.size === 0)
     throw new Refusal('no-passkey', mrkdwn`${notDone}: this rule asks for your passkey, and you have none here. ${code(command)} adds one.`)
-  const url = await createLink(app, { to, origin, requestId, reason })
+  const url = await createLink(app, { to, origin, requestId: request.id, hash: request.hash, reason })
   const mine = alternatives([...names].map(quotation))
   return linkMessage(mrkdwn`*${notDone} yet.* Confirm it with your passkey ${mine} within ${formatDuration(linkMs)}.`, 'Confirm', url)
 }

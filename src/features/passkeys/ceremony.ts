@@ -27,8 +27,12 @@ export function proofOf(link: string, { id, response }: Assertion): Proof {
 }
 
 /** What is signed: this act on exactly this request, by this person, by this link. All of it comes from records, so nobody can choose it. */
-export function challengeOf(request: Pick<Request, 'id' | 'hash'>, { to, by, reason, passed }: ConfirmedAct, link: string): string {
-  return digest({ act: to, requestId: request.id, hash: request.hash, by, reason, passed, link })
+export function challengeOf(
+  request: Pick<Request, 'id' | 'hash' | 'createdAt'>,
+  { to, by, reason, passed }: ConfirmedAct,
+  link: string,
+): string {
+  return digest({ act: to, requestId: request.id, hash: request.hash, createdAt: request.createdAt, by, reason, passed, link })
 }
 
 export function challengeToAdd(by: string, link: string): string {

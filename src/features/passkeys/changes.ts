@@ -105,8 +105,11 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
     explain: known.explain,
     describe: (wanted) => ({
       // The dialog of *Approve* hides the message, and shows the title.
-      title: [imperative, ...whatOf(wanted, ` (${keyOf(wanted.passkey)})`)],
-      facts: [{ label: 'Owner', value: wanted.passkey.by, isPerson: true }],
+      title: [imperative, ` passkey ${keyOf(wanted.passkey)}`, owner(wanted.passkey.by)],
+      facts: [
+        { label: 'Called', value: wanted.passkey.name },
+        { label: 'Owner', value: wanted.passkey.by, isPerson: true },
+      ],
       ids: [],
       underway: `being ${past.toLowerCase()}`,
     }),

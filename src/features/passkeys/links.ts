@@ -17,6 +17,7 @@ const Link = z.object({
   to: z.enum(['add', 'approve', 'emergency', 'break-glass', 'start-now']),
   origin: Origin,
   requestId: z.string().optional(),
+  hash: z.string().optional(),
   reason: z.string().optional(),
 })
 export type Link = z.infer<typeof Link>

@@ -169,7 +169,7 @@ async function requestOf(app: App, link: Link): Promise<Request> {
   const { requestId = '', origin } = link
   const request = await app.store.find(requestId)
   if (!request) throw new Refusal('unknown-request', unknownRequest(origin.command))
-  if (app.signatures.verifyRecord(request) !== 'genuine' || !app.catalog.openIfFit(request))
+  if (app.signatures.verifyRecord(request) !== 'genuine' || request.hash !== link.hash || !app.catalog.openIfFit(request))
     throw new Refusal('record-changed', changedRecord)
   if (request.state !== (link.to === 'start-now' ? 'approved' : 'waiting') || isCarriedOut(app, request, link)) throw tooLate
   return request
@@ -277,7 +277,14 @@ async function linesOf(app: App, request: Request): Promise<string[]> {
   const verify = decision?.breakGlass ? app.signatures.verifyBreakGlass : app.signatures.verifyApproved
   const isDecided = decision && verify(request, decision) === 'genuine'
   const approvals = await believedApprovals(app, request)
-  const signed = { approvals, missing: undefined, newWarnings: [], decision: isDecided ? decision : undefined }
+  const signed = {
+    approvals,
+    missing: undefined,
+    newWarnings: [],
+    waits: undefined,
+    items: undefined,
+    decision: isDecided ? decision : undefined,
+  }
   const view = viewOf(app, { ...request, ...signed })
   const texts = [...cardBody(view), ...cardRest(view)].map(wordsIn)
   await readNames(app, texts)
