@@ -197,6 +197,7 @@ describe('the children of a request', () => {
     await look(22_000)
 
     expect((await child('eip_3')).state).toBe('done')
+    expect(await redis.pttl(keys.record(childId('eip_3')))).toBeGreaterThan(0)
     expect(await heldBy()).toEqual(ids.map(() => null))
     expect(await another('eip_3')).toMatchObject({ outcome: 'created' })
     expect((await store.find(id))?.state).toBe('untracked')

@@ -72,8 +72,11 @@ local function pack()
       packed[#packed + 1] = cjson.encode(field) .. ':' .. value
     end
   end
+  -- A child may end after its parent.
+  local leftMs = redis.call('PTTL', KEYS[1])
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'packed', '{' .. table.concat(packed, ',') .. '}', unpack(left))
+  if leftMs > 0 then redis.call('PEXPIRE', KEYS[1], leftMs) end
 end
 
 local revision = lastRevision + 1
