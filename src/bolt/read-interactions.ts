@@ -5,7 +5,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { RefusalCode } from '../domain/codes.ts'
 import { MessageRef } from '../domain/request.ts'
-import { isListed } from '../messages/button-ids.ts'
+import { listedBlock } from '../messages/button-ids.ts'
 import { claim } from '../redis/scripts.ts'
 import { commandOf, meantButtons, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
 import { type Command, longestCommand } from '../slack/commands.ts'
@@ -188,7 +188,7 @@ function readClick(app: App, { clicks }: Handlers, payload: Payloads['block_acti
     messageTs: container?.message_ts ?? payload.message?.ts,
     onHome: view?.type === 'home',
     isPrivate: container?.is_ephemeral,
-    inList: container?.is_ephemeral && isListed(blockId),
+    inList: container?.is_ephemeral && blockId.startsWith(listedBlock),
     view: view && clickedView(app, view),
   }
   const handler = handlerOf(clicks, actionId) ?? refuseWith('out-of-date', outdatedButton)

@@ -29,8 +29,6 @@ export interface FeatureHandlers {
   shortcuts?: InteractionHandlers['shortcuts']
   options?: InteractionHandlers['options']
   details?: Record<string, ReadDetails>
-  /** What forms call an item now. Undefined if it is gone. */
-  names?: Record<string, (id: string) => Promise<string | undefined>>
   itemActions?: ItemAction[]
   /** The answer to words that are no command. Undefined if they name nothing. */
   bare?: Handlers['bare']
@@ -109,7 +107,7 @@ export interface ItemAction {
 /** Shows the details of an item that was chosen below a list, and opens the forms of its changes. */
 function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers['clicks'] {
   const actions = features.flatMap(({ itemActions }) => itemActions ?? [])
-  const names: NonNullable<FeatureHandlers['names']> = Object.assign({}, ...features.map(({ names }) => names))
+  const details: Record<string, ReadDetails> = Object.assign({}, ...features.map((feature) => feature.details))
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
     return async ({ value, origin, answer }) => {
@@ -125,32 +123,28 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
   }
 
   function openItemForm({ of, kind, form }: ItemAction): FormHandler<Click> {
-    const nameNow = names[of]
-    const formFor = (click: Click, item: ListedItem) => form(formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId)), item)
-    function itemOf({ value }: Click): ListedItem {
-      const item = readJson(ItemButton, value)
+    const opened = (click: Click, now?: string) => {
+      const item = readJson(ItemButton, click.value)
       if (!item) throw new Refusal('out-of-date', outdatedButton)
-      return item
+      const metadata = formMetadata(app, click, reasonTerms(app, kind, click.origin.channelId))
+      return { ...item, view: form(metadata, { ...item, text: now ?? item.text }) }
     }
     return {
-      form: (click) => formFor(click, itemOf(click)),
+      form: (click) => opened(click).view,
       allow: async ({ origin }) => void (await gate(app, origin, kind, 'opened')),
-      // The message can be days old.
-      fill:
-        nameNow &&
-        (async (click) => {
-          const { id, text: before } = itemOf(click)
-          const text = await nameNow(id).catch(() => before)
-          if (text === undefined)
-            throw new Refusal('out-of-date', mrkdwn`${nameWords(before)} is no longer on the account, so nothing can be requested for it.`)
-          return text === before ? undefined : formFor(click, { id, text })
-        }),
+      // The message with the button can be days old.
+      fill: async (click) => {
+        const { id, text } = opened(click)
+        const asBefore = { name: text }
+        const now = await (details[of]?.(id, click.origin).catch(() => asBefore) ?? asBefore)
+        if (!now) throw new Refusal('out-of-date', mrkdwn`${nameWords(text)} is no longer on the account. Nothing can be requested for it.`)
+        return now.name === text ? undefined : opened(click, now.name).view
+      },
     }
   }
 
-  const details = features.flatMap((feature) => Object.entries(feature.details ?? {}))
   return Object.fromEntries([
-    ...details.map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
+    ...Object.entries(details).map(([of, read]) => [detailsActionId(of), showDetails(of, read)]),
     ...actions.map((action) => [itemActionId(action), openItemForm(action)]),
   ])
 }

@@ -11,7 +11,7 @@ import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, hasApproved, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
-import { entryLines } from '../messages/home-view.ts'
+import { entryWords } from '../messages/home-view.ts'
 import { checkBlocks } from '../messages/request-content.ts'
 import { asksAgain, asksInForm } from '../messages/request-message.ts'
 import { heldWords, passesWords, requestedStart, subjectWords } from '../messages/request-words.ts'
@@ -23,18 +23,7 @@ import { refuse } from '../rights/authorize.ts'
 import { ConfirmationRequired } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
-import {
-  input,
-  message,
-  modal,
-  notice,
-  option,
-  problemBlocks,
-  reasonBlockId,
-  reasonIn,
-  reasonInput,
-  wholeSection,
-} from '../slack/blocks.ts'
+import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
 import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
@@ -72,7 +61,7 @@ export function requestButtons(
       if (!click.isPrivate || click.inList) return
       // A list in its place would have the button of another request where the pointer is.
       const card = viewOf(app, (await app.store.find(request.id)) ?? request)
-      await click.answer.replace(message(entryLines({ card, link: app.slack.identity.linkTo(request) }, 'mine')))
+      await click.answer.replace(notice(entryWords({ card, link: app.slack.identity.linkTo(request) }, 'mine')))
     })
 
   return {

@@ -324,10 +324,8 @@ function keyBlock(key: ApiKey, typed: string, mark: string | undefined): KnownBl
   const line = described(name, `API key, ${accessWords(key)}`, [joinMrkdwn(more, '  ·  ')], [key.user?.email])
   const args = mark ? [typed, mark] : [typed]
   const value = JSON.stringify({ version: 1, command: 'keys', args, page: 0 } satisfies z.infer<typeof PageButton>)
-  return sectionWithButton(
-    line,
-    button({ text: 'Show key', actionId: pageActionIds.run, value, about: mark ? `${name}, token ends in ${mark}` : name }),
-  )
+  const about = mark ? `${name}, token ends in ${mark}` : name
+  return sectionWithButton(line, button({ text: 'Show key', actionId: pageActionIds.run, value, about }))
 }
 
 function nearWords(

@@ -22,49 +22,46 @@ export const listPending = listFeature({
 })
 
 /**
- * The requests that the viewer can decide first, then their own that they can press a button of, then the others, each by when they expire. Then what
- * is scheduled or held, the next first. `isAgain`: after a press, which moves no button of another request to where the pointer is.
+ * What the viewer can decide first, and stays there until a refresh, then their own approved keys, then the others, each by when they expire. Then
+ * what is scheduled or held, the next first. `isAgain`: after a press.
  */
 async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<Listing> {
   const [{ requests, unreadable }] = await Promise.all([app.store.findOpen(), app.freezes.read()])
   const waiting = requests.filter(({ state, needsApproval }) => state === 'waiting' && needsApproval)
   const pending = await Promise.all(waiting.slice(0, mostShown).map((request) => judged(app, request, viewer)))
   const sorted = pending.toSorted((a, b) => a.request.expiresAt - b.request.expiresAt)
-  const forYou = sorted.filter(({ canDecide }) => canDecide).map(({ request }) => request)
+  const forYou = sorted.flatMap(({ request, canDecide }) => (canDecide ? request : []))
   const { inPlace, decided } = await inOrder(app, `${viewer.userId}:pending`, forYou, !isAgain)
-  const others = sorted.filter(({ request, canDecide }) => !canDecide && !decided.has(request.id)).map(({ request }) => request)
-  const scheduled = requests.filter((each) => holdNow(app, each) && !decided.has(each.id)).toSorted(bySchedule)
-  const entryOf = (request: Request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) })
-  const toPress = requests.filter((each) => isOwn(each) && each.state === 'approved' && !holdNow(app, each) && viewOf(app, each).handover)
+  const isBelow = (each: Request) => !forYou.includes(each) && !decided.has(each.id)
+  const isMine = ({ origin }: Request) => origin.userId === viewer.userId
+  const toPress = requests.filter((each) => isMine(each) && each.state === 'approved' && viewOf(app, each).handover && !holdNow(app, each))
+  const scheduled = requests.filter((each) => holdNow(app, each) && isBelow(each)).toSorted(bySchedule)
   const [count, more] = [waiting.length, waiting.length - pending.length]
   const approved = pending.filter(({ approvedBefore }) => approvedBefore).length
   const need = count === 0 ? 'No requests need' : count === 1 ? '1 request needs' : `${count} requests need`
-  const can = ` You can approve ${forYou.length === 0 ? 'none' : forYou.length}${more > 0 ? ' of those shown' : ''}`
-  const yours = count === 0 ? '' : `${can}${approved > 0 ? `, and approved ${approved} already` : ''}.`
-  const also = [
-    ...(toPress.length > 0 ? [` Waiting for you: ${toPress.length}.`] : []),
-    ...(scheduled.length > 0 ? [` Scheduled or held: ${scheduled.length}.`] : []),
+  const can = `You can approve ${forYou.length === 0 ? 'none' : forYou.length}${more > 0 ? ' of those shown' : ''}`
+  const parts = [
+    `${need} approval.`,
+    ...(count > 0 ? [`${can}${approved > 0 ? `, and approved ${approved} already` : ''}.`] : []),
+    ...(toPress.length > 0 ? [`Waiting for you: ${toPress.length}.`] : []),
+    ...(scheduled.length > 0 ? [`Scheduled or held: ${scheduled.length}.`] : []),
   ]
   const approvableAlone = new Set(pending.flatMap(({ request, isAlone }) => (isAlone ? [request.id] : [])))
-  const short = (request: Request) =>
-    shortEntry(entryOf(request), isOwn(request) ? 'mine' : 'pending', { approvableAlone, viewerId: viewer.userId })
+  const entryOf = (request: Request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) })
+  const below = [...toPress, ...sorted.map(({ request }) => request).filter(isBelow), ...scheduled.slice(0, mostShown)]
   return {
-    title: mrkdwn`${need} approval.${yours}${also.join('')}`,
+    title: mrkdwn`${parts.join(' ')}`,
     rows: [],
     isOld: decided.size > 0,
     cards: [
-      ...inPlace.map((request) => wholeEntry(entryOf(request), viewer.userId, decided)),
-      ...[...toPress, ...others, ...scheduled.slice(0, mostShown)].map(short),
+      ...inPlace.map((each) => wholeEntry(entryOf(each), viewer.userId, decided)),
+      ...below.map((each) => shortEntry(entryOf(each), isMine(each) ? 'mine' : 'pending', { approvableAlone, viewerId: viewer.userId })),
     ],
     empty: unreadable > 0 ? mrkdwn`No requests can be shown.` : mrkdwn`No requests need approval, and none are scheduled.`,
     notes: [
       ...(more > 0 ? [mrkdwn`Only the ${pending.length} oldest are shown. The other ${more} follow as these end.`] : []),
       ...unreadableRequests(unreadable),
     ],
-  }
-
-  function isOwn({ origin }: Request): boolean {
-    return origin.userId === viewer.userId
   }
 }
 

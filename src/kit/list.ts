@@ -19,12 +19,7 @@ interface ListFeature extends Pick<Command, 'words' | 'group' | 'summary' | 'det
   examples?: string[]
   list(app: App, call: CommandCall): Promise<Listing>
   /** Reads the details of an item that was chosen below the list. `of`: the kind of the items. */
-  item?: {
-    of: string
-    read(app: App, id: string, origin: Origin): Promise<Details | undefined>
-    /** For items that buttons in the channel name, long after: what a form calls it now. Undefined if it is gone. */
-    nameNow?(app: App, id: string): Promise<string | undefined>
-  }
+  item?: { of: string; read(app: App, id: string, origin: Origin): Promise<Details | undefined> }
 }
 
 export function listFeature({ list, item, usage = '', examples = [], ...command }: ListFeature): OwnAbility {
@@ -32,7 +27,6 @@ export function listFeature({ list, item, usage = '', examples = [], ...command 
     create: (app) => ({
       commands: [{ ...command, usage, examples, need: 'read', run: async (call) => call.list(await list(app, call)) }],
       details: item && { [item.of]: (id, origin) => item.read(app, id, origin) },
-      names: item?.nameNow && { [item.of]: (id) => item.nameNow?.(app, id) ?? Promise.resolve(undefined) },
     }),
   }
 }

@@ -9,7 +9,7 @@ import { choiceWords, type TypedChoice, whichOne } from '../messages/submit-word
 import { Refusal } from '../slack/errors.ts'
 import type { Choices } from '../slack/interactions.ts'
 import { type Candidate, noticeOptions, offer, preset } from '../slack/pickers.ts'
-import { alternatives, code, type Mrkdwn, mrkdwn, nameWords, toPlainText, truncate } from '../slack/text.ts'
+import { alternatives, code, type Mrkdwn, mrkdwn, nameWords, truncate } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** An item of which perhaps only the id is known. */
@@ -172,10 +172,10 @@ export function askWhichOne(named: Namesakes<unknown>, choice: TypedChoice & { a
     ...choice,
     byId: `${choice.command} ${byId}`,
     question: mrkdwn`${found.length} ${thing.many} are called ${nameWords(typed)}. ${ask}`,
-    choices: found.map((item) => {
-      const [name, mark] = [thing.nameOf(item) ?? item.id, thing.mark?.(item) ?? code(item.id)]
-      return { words: choiceWords(name, mark, thing.details(item)), about: `${name}, ${toPlainText(mark)}`, input: inputOf(item.id) }
-    }),
+    choices: found.map((item) => ({
+      words: choiceWords(thing.nameOf(item) ?? item.id, thing.mark?.(item) ?? code(item.id), thing.details(item)),
+      input: inputOf(item.id),
+    })),
   })
 }
 

@@ -22,14 +22,8 @@ export const retryLabel = 'Retry the rest'
 export const refreshHome = 'refresh-home'
 export const moreOnHome = 'more-on-home'
 
-/** The block of a request's buttons on the Home tab and in lists. */
-export function listedBlockId(part: string, { id, revision }: Pick<Request, 'id' | 'revision'>): string {
-  return `home-${part}-${id}-${revision}`
-}
-
-export function isListed(blockId: string): boolean {
-  return blockId.startsWith('home-')
-}
+/** Begins the ids of the blocks with the buttons of requests on the Home tab, and in lists. */
+export const listedBlock = 'home-'
 
 export const approveCallbackId = 'request-approve'
 export const rejectCallbackId = 'request-reject'

@@ -2,7 +2,7 @@ import type { Button, KnownBlock } from '@slack/web-api'
 import { isOpen, scheduleOf } from '../domain/request.ts'
 import { actions, button, context, divider, header, wholeSection } from '../slack/blocks.ts'
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
-import { cardButtons, listedBlockId, moreOnHome, refreshHome } from './button-ids.ts'
+import { cardButtons, listedBlock, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
 import { type CardView, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
@@ -113,13 +113,13 @@ function add(blocks: KnownBlock[], { title, entries, upTo, unread = 0, rest }: P
 
 /** A decided request is as high as before, so that the buttons of the next one do not move to where its buttons were. */
 export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string, decided: ReadonlySet<string> = new Set()): KnownBlock[] {
-  const { id, state, approvals } = card.request
+  const { id, revision, state, approvals } = card.request
   // What they approved is here only if their approval no longer counts.
   const isAgain = !decided.has(id) && approvals.some(({ by }) => by === viewerId)
   const again = isAgain ? mrkdwn`\n*Needs your approval again${card.rule?.confirmBy ? `, with a ${card.rule.confirmBy}` : ''}.*` : ''
   const title = wholeSection(mrkdwn`${joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  ')}${again}`)
   if (!decided.has(id)) {
-    const buttons = actions(without(card, [cardButtons.withdraw]), listedBlockId('waiting', card.request))
+    const buttons = actions(without(card, [cardButtons.withdraw]), `${listedBlock}waiting-${id}-${revision}`)
     return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
   }
   return [
@@ -134,17 +134,20 @@ export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string,
 type Viewer = Pick<HomeContent, 'approvableAlone' | 'viewerId'> & Partial<Pick<HomeContent, 'stoppable'>>
 
 export function shortEntry(entry: HomeEntry, part: string, content: Viewer): KnownBlock[] {
-  const { card } = entry
-  return [...entryLines(entry, part), ...actions(shortActions(card, content), listedBlockId(part, card.request))]
+  const { id, revision } = entry.card.request
+  return [
+    ...wholeSection(entryWords(entry, part)),
+    ...actions(shortActions(entry.card, content), `${listedBlock}${part}-${id}-${revision}`),
+  ]
 }
 
 /** How a request stands. `part`: `mine` for one of the viewer. */
-export function entryLines({ card, link: address }: HomeEntry, part: string): KnownBlock[] {
+export function entryWords({ card, link: address }: HomeEntry, part: string): Mrkdwn {
   const { request } = card
   const how = ownWords(capitalised(stateLine(card, part).text))
   const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([...who, mrkdwn`<#${request.origin.channelId}>`, link(address, 'Open')], '  ·  ')
-  return wholeSection(joinMrkdwn([how, titleOf(card), line], '\n'))
+  return joinMrkdwn([how, titleOf(card), line], '\n')
 }
 
 /** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */

@@ -96,14 +96,9 @@ export function cardRest(view: CardView): KnownBlock[] {
 /** `inList`: on Home, and in lists, where another request can come to where the pointer is. */
 export function cardActions(view: CardView, { inList = false } = {}): Button[] {
   const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover, rule } = view
+  const about = inList ? phraseText(description.title) : undefined
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
-    button({
-      text,
-      actionId: cardButtons[name],
-      value: buttonValue(request),
-      about: inList ? phraseText(description.title) : undefined,
-      ...more,
-    })
+    button({ text, actionId: cardButtons[name], value: buttonValue(request), about, ...more })
   const title = phraseWords(description.title)
   const reverse = reverseLabel ? [make('reverse', reverseLabel)] : []
   const details = make('details', 'Details')
@@ -113,16 +108,13 @@ export function cardActions(view: CardView, { inList = false } = {}): Button[] {
     case 'waiting': {
       // Until somebody has approved it, the message shows all of it.
       const decided = request.approvals.length > 0 ? [details] : []
+      const confirm = inList ? confirmation('Withdraw this request?', title, 'Withdraw') : undefined
       return request.needsApproval
         ? [
             make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, inList) }),
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
-            ...(isMachine(request.origin)
-              ? []
-              : [
-                  make('withdraw', 'Withdraw', { confirm: inList ? confirmation('Withdraw this request?', title, 'Withdraw') : undefined }),
-                ]),
+            ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw', { confirm })]),
             ...decided,
           ]
         : []

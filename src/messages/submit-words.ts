@@ -151,7 +151,7 @@ export type TypedChoice = Pick<ChoiceButton, 'command' | 'reason' | 'start'>
 
 interface Question extends TypedChoice {
   question: Mrkdwn
-  choices: { words: Mrkdwn; about: string; input: unknown }[]
+  choices: { words: Mrkdwn; input: unknown }[]
   actionId: string
   /** The command that names the thing by its id, for those that are not shown. */
   byId: string
@@ -162,17 +162,13 @@ const mostChoices = 30
 
 export function whichOne({ question, choices, actionId, byId, command, reason, start }: Question): Message {
   const shown = choices
-    .map(({ words, about, input }) => ({
-      words,
-      about,
-      value: JSON.stringify({ version: 2, input, command, reason, start } satisfies ChoiceButton),
-    }))
+    .map(({ words, input }) => ({ words, value: JSON.stringify({ version: 2, input, command, reason, start } satisfies ChoiceButton) }))
     .filter(({ value }) => value.length <= longestButtonValue)
     .slice(0, mostChoices)
   const left = choices.length - shown.length
   return message([
     ...wholeSection(question),
-    ...shown.map(({ words, about, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value, about }))),
+    ...shown.map(({ words, value }) => sectionWithButton(words, button({ text: 'This one', actionId, value, about: toPlainText(words) }))),
     ...(left > 0 ? wholeSection(mrkdwn`Not shown: ${left} more. Use the id: ${code(byId)}.`) : []),
   ])
 }

@@ -70,7 +70,7 @@ export interface ButtonParts {
   text: string
   actionId: string
   value: string
-  /** What it acts on, for screen readers, where several of a message have one label. */
+  /** What it acts on, by the first line, for screen readers, where several of a message have one label. */
   about?: string | undefined
   style?: 'primary' | 'danger'
   confirm?: { title: string; text: Mrkdwn; confirm: string; deny: string } | undefined
@@ -82,7 +82,9 @@ export function button({ text, actionId, value, about, style, confirm }: ButtonP
     text: plain(text),
     action_id: actionId,
     value,
-    ...(about && { accessibility_label: truncate(cleanText(`${text}: ${about}`, { oneLine: true }), longestLabel, 'plain') }),
+    ...(about && {
+      accessibility_label: truncate(cleanText(`${text}: ${about.split('\n')[0]}`, { oneLine: true }), longestLabel, 'plain'),
+    }),
     ...(style && { style }),
     ...(confirm && {
       confirm: {

@@ -148,7 +148,7 @@ export interface FormHandler<Interaction> {
   form(interaction: Interaction): ModalView | Promise<ModalView>
   allow(interaction: Interaction): Promise<void>
   /** Makes the view that replaces the form after `allow`, for reads that take longer than a trigger lasts. Undefined: the form stays. */
-  fill?: ((interaction: Interaction) => Promise<ModalView | undefined>) | undefined
+  fill?(interaction: Interaction): Promise<ModalView | undefined>
 }
 
 /** The handlers of what people do apart from commands, by the names that Slack sends back. A name is unique in the whole bot. */

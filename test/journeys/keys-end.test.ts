@@ -117,7 +117,7 @@ describe('a key for a time', () => {
     expect(revoked.text).toMatch(/Ends <!date/)
     await untilReport(world.slack, revoked.ts, /Done/)
     await open()
-    await world.slack.until(() => form().includes('is no longer on the account, so nothing can be requested for it.'), {
+    await world.slack.until(() => form().includes('is no longer on the account. Nothing can be requested for it.'), {
       what: 'a sentence',
     })
     expect(form()).toContain(before)
@@ -157,10 +157,7 @@ describe('a key for a time', () => {
     await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends .* already/i)
     await refusal('/infra keys extend ci-deploy 1d at 22:00', /this can't start at a set time: it happens right after it's approved/i)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself\. Request to revoke it when nobody needs it anymore\./)
-    await refusal(
-      '/infra keys create 30d',
-      /^Not requested: `30d` is a time\. Write the name before it, such as `\/infra keys create ci-deploy for 30d`\.$/,
-    )
+    await refusal('/infra keys create 30d', /^Not requested: a name is missing\. Write it first, as in `ci-deploy for 30d`\.$/)
     await refusal('/infra keys rotate terraform keeping the old one for 1d', /Lockkeeper didn't make this key/)
     const without = await startWorld()
     await without.ada.command('/infra keys create ci-deploy for 30d', { channel: ops })
@@ -239,7 +236,7 @@ describe('a rotation that keeps the old key for a while', () => {
       expect.stringMatching(new RegExp(`${latest}[\\s\\S]*read-only {2}· {2}doesn't end by itself`)),
     ])
     const labels = elementsOf(objectsOf(choice.blocks)).map(({ element }) => element.accessibility_label)
-    expect(labels).toEqual([old, latest].map((slice) => `This one: backup, token ends in ${slice}`))
+    expect(labels).toEqual([old, latest].map((slice) => expect.stringMatching(new RegExp(`^This one: backup +· +token ends in ${slice}$`))))
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(String(latest)))?.block_id)
     await world.ada.click(choice, 'revoke-api-key:this-one', { blockId })
     const card = await untilCard(world.slack, new RegExp(`Revoke API key backup \\(token ends in ${latest}\\)[\\s\\S]*needs approval`))

@@ -140,10 +140,7 @@ export const createApiKey = changeFeature({
         'wrong-usage',
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
-    if (isElapsed(label)) {
-      const example = code(`${slashCommand.origin.command} keys create ci-deploy for ${label}`)
-      throw new Refusal('wrong-usage', mrkdwn`Not requested: ${code(label)} is a time. Write the name before it, such as ${example}.`)
-    }
+    if (isElapsed(label)) throw new Refusal('wrong-usage', wrongUsage(mrkdwn`Write it first, as in ${code(`ci-deploy for ${label}`)}.`, []))
     if (!isKeyLabel(label)) throw new UserError('name-not-possible', notRequested(nameRule))
     const { userId, channelId } = slashCommand.origin
     const endsAt = end === undefined ? usualEnd(app, 'key.create', channelId) : await readNewEnd(app, end, userId)

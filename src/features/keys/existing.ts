@@ -186,15 +186,10 @@ export function describeKey(
   const { keyId, name, owner, ends } = facts
   const requester = requesterOfKey({ name })
   const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
+  const what: Fact[] = [...tokenFact(facts, endsIn), ...(ends ? [{ label: 'Ends', value: endsWhen(ends) }] : [])]
   return {
     title,
-    facts: [
-      ...whom,
-      ...tokenFact(facts, endsIn),
-      ...(ends ? [{ label: 'Ends', value: endsWhen(ends) }] : []),
-      ...accessFacts(facts, { isWarned }),
-      { label: 'Owner', value: owner ?? 'unknown' },
-    ],
+    facts: [...whom, ...what, ...accessFacts(facts, { isWarned }), { label: 'Owner', value: owner ?? 'unknown' }],
     ids: [
       ...(name === undefined ? [] : [{ label: 'API key', value: keyId }]),
       // People know the key by less than its whole name.

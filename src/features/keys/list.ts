@@ -80,14 +80,10 @@ function apiKeyDetails(key: ApiKey, reading: Reading, history: Mrkdwn[]): Detail
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
-    name: nameInForm(key, reading.ends),
+    name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
     ...(isOwnKey(key, reading) && { isFixed: true }),
     notes: [...(isOwnKey(key, reading) ? [own] : []), ...history],
   }
-}
-
-function nameInForm(key: ApiKey, ends: Reading['ends']): string {
-  return keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: ends?.get(key.id)?.end })
 }
 
 function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): ListedKey {
@@ -146,11 +142,6 @@ export const listApiKeys = listFeature({
       const key = findInList(keys, (one) => one.id === id)
       const [beside, [history = []]] = await Promise.all([readBeside(app, keys), historiesOf(app, [{ kind: 'api-key', id }])])
       return key && apiKeyDetails(key, { ...beside, open: [] }, history)
-    },
-    nameNow: async (app, id) => {
-      const [keys, ends] = await Promise.all([app.lists.apiKeys(), shownEnds(app)])
-      const key = findInList(keys, (one) => one.id === id)
-      return key && nameInForm(key, ends)
     },
   },
 })
