@@ -251,12 +251,16 @@ export async function readConfirmations(app: App) {
 }
 
 export function judgeConfirmations({ rules, checks }: Awaited<ReturnType<typeof readConfirmations>>): Found[] {
-  const ofRules = rules.map(({ rule, needed, able, unable }) => {
+  const alike = Map.groupBy(rules, ({ able, unable }) => JSON.stringify([able.toSorted(), unable.toSorted()]))
+  const ofRules = [...alike.values()].map((group) => {
+    const { able = [], unable = [] } = group[0] ?? {}
+    const needed = Math.max(...group.map((each) => each.needed))
     const without = unable.length === 0 ? mrkdwn`` : mrkdwn` Without one: ${someTexts(unable.map((id) => mention(id)))}.`
-    const words = mrkdwn`Approvers under the ${ruleWords(rule.name)} who have one: ${able.length}.${without}`
+    const names = someTexts(group.map(({ rule }) => ruleWords(rule.name)))
+    const words = mrkdwn`Approvers who have one: ${able.length}, under ${names}.${without}`
     if (able.length > needed) return ok(words)
     // A requester can't approve their own request.
-    return wrong(mrkdwn`${words} It needs ${needed} besides the requester.`, mrkdwn`Let more of them add one, as docs/passkeys.md says.`)
+    return wrong(mrkdwn`${words} Needed besides the requester: ${needed}.`, mrkdwn`Let more of them add one, as docs/passkeys.md says.`)
   })
   return [...checks.map(({ words, fix }) => (fix ? wrong(words, fix) : ok(words))), ...ofRules]
 }

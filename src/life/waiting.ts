@@ -51,24 +51,31 @@ function isOfGoneMachine(app: App, request: Request): boolean {
 }
 
 /**
- * For a start with another policy: what it no longer lets machines request, and what was not sent yet, ends at once, and not only when it is due. What
- * is approved is judged again, and the messages of what waits say what it needs now.
+ * For a start with another policy, or another host of the pages: what it no longer lets machines request, and what was not sent yet, ends at once, and not
+ * only when it is due.
  */
 export async function applyPolicy(app: App): Promise<void> {
-  const { store, redis, keys } = app
+  const { store, redis, keys, config } = app
   const { requests } = await store.findOpen()
   const gone = requests.filter((request) => ['waiting', 'approved'].includes(request.state) && isOfGoneMachine(app, request))
   await Promise.all(gone.map((request) => app.queues.wake(request, 0)))
-  const { rules, freezes } = app.config.policy
-  const policy = hash('sha256', canonicalJson({ rules, freezes }))
+  const { rules, freezes } = config.policy
+  const policy = hash('sha256', canonicalJson({ rules, freezes, publicUrl: config.publicUrl?.href }))
   if ((await guardStore(() => redis.get(keys.policyShown))) === policy) return
-  await wakeHeld(app)
-  const waiting = requests.filter(({ state }) => state === 'waiting')
-  await Promise.all(waiting.filter(({ approvals }) => approvals.length > 0).map((request) => recount(app, request)))
-  await showAgain(app, waiting)
+  const waiting = await judgeAgain(app)
   await guardStore(() => redis.set(keys.policyShown, policy))
   // By this process: one that an update is about to end still has the policy of before.
   for (const { id } of waiting) await show(app, id)
+}
+
+/** What approvals rest on has changed: what is approved is judged again at once, and the messages of what waits say what it needs now. Returns what waits. */
+export async function judgeAgain(app: App): Promise<Request[]> {
+  await wakeHeld(app)
+  const { requests } = await app.store.findOpen()
+  const waiting = requests.filter(({ state }) => state === 'waiting')
+  await Promise.all(waiting.filter(({ approvals }) => approvals.length > 0).map((request) => recount(app, request)))
+  await showAgain(app, waiting)
+  return waiting
 }
 
 /** Counts each approval again. Only messages show it, so it is not signed. A request with approvals is kept for weeks, so this never makes a record. */
@@ -94,16 +101,22 @@ async function discardUnposted(app: App, request: Request, error: string): Promi
   await app.store.discard(request, { code: 'not-posted', error } satisfies CommonFinding)
 }
 
-/** How another policy can take back an approval. */
-const byPolicy: AuthorityProblem['code'][] = ['rule-gone', 'end-not-allowed', 'approval-needed-now', 'confirmation-needed-now']
+/** How another policy, or a confirmation that no longer counts, can take back an approval. */
+const takesBack: AuthorityProblem['code'][] = [
+  'rule-gone',
+  'end-not-allowed',
+  'approval-needed-now',
+  'confirmation-needed-now',
+  'confirmation-lost',
+]
 
-/** Sends the reminders of an approved request whose requester has to start the change, until its deadline, and while the policy allows it. */
+/** Sends the reminders of an approved request whose requester has to start the change, until its deadline, and while it is allowed. */
 export async function waitForHandover(app: App, request: Request): Promise<void> {
   const now = await app.store.now()
   if (now < request.expiresAt) {
     const { freezes } = await app.freezes.read()
     const problem = await checkApproval(app, request, now, { freezes })
-    if (!problem || !byPolicy.includes(problem.code)) return remind(app, request, now)
+    if (!problem || !takesBack.includes(problem.code)) return remind(app, request, now)
     await refuseWithoutAuthority(app, request, problem)
     return show(app, request.id)
   }

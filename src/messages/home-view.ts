@@ -88,8 +88,7 @@ export function homeBlocks(content: HomeContent): KnownBlock[] {
     if (part === 'mine' && more > 0)
       blocks.push(...actions([button({ text: 'Show more', actionId: moreOnHome, value: 'more' })], `home-more-${now}`))
   }
-  for (const { title, entries, rest } of added)
-    add(blocks, { title: `${title} (${entries.length})`, entries, upTo: 98, rest: asTyped(rest) })
+  for (const { title, entries, rest } of added) add(blocks, { title, entries, upTo: 98, rest: asTyped(rest) })
   if (blocks.length === frozen.length + 1) blocks.push(...wholeSection(mrkdwn`Nothing needs your approval, and you have no requests.`))
   return [...blocks, ...context([...unreadableRequests(unreadable), mrkdwn`Updated ${dateTime(now)}`])]
 }

@@ -68,12 +68,12 @@ export function unableToConfirm(lacks = '', userIds: string[]): z.infer<typeof U
 
 const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable])
 
-/** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited. People are named, because a mention would notify somebody who need not act. */
+/** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited, and `confirmBy` asks for it. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
   { state, warnings, personNames = {} }: Pick<Request, 'state' | 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
-  { profileOf = () => undefined }: { profileOf?: (userId: string) => string | undefined } = {},
+  { profileOf = () => undefined, confirmBy }: { profileOf?: (userId: string) => string | undefined; confirmBy?: string | undefined } = {},
 ): { checks: Mrkdwn[]; notes: Mrkdwn[] } {
   const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
   const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
@@ -93,7 +93,11 @@ export function warningWords(
       }
     }
   }
-  const all = warnings.filter((each) => state === 'waiting' || !Unable.safeParse(each).success).map(inWords)
+  const isOf = (each: Finding) => {
+    const { data } = Unable.safeParse(each)
+    return !data || (state === 'waiting' && data.lacks === confirmBy)
+  }
+  const all = warnings.filter(isOf).map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)
   return { checks: all.filter(({ isNote }) => !isNote).map(show), notes: all.filter(({ isNote }) => isNote).map(show) }
 }

@@ -64,6 +64,7 @@ export function viewOf(app: App, request: Request): CardView {
   const items = opened ? itemViews(request, opened, catalog) : []
   const linked = (ref: RequestRef | undefined) => ref && { ...ref, link: linkTo({ origin: ref, cardTs: ref.cardTs }) }
   const { fromMessage, origin } = request
+  const rule = ruleOf(app, request)
   const description: Description = opened
     ? opened.change.describe(opened.facts)
     : { title: catalog.titleOf(request), facts: [], ids: [], underway: 'in progress' }
@@ -80,7 +81,7 @@ export function viewOf(app: App, request: Request): CardView {
       { ...request, warnings: [...request.newWarnings, ...request.warnings] },
       change,
       (changed) => catalog.titleOf(changed, { isShort: true }),
-      { profileOf },
+      { profileOf, confirmBy: rule?.confirmBy },
     ),
     ending: wordsOfFindings(change, request.causes),
     hasNoForm: change?.hasNoForm,
@@ -90,7 +91,7 @@ export function viewOf(app: App, request: Request): CardView {
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),
-    rule: ruleOf(app, request),
+    rule,
     environment: config.environment,
     // Only from its own channel, because a link would reveal a private channel to others.
     fromMessage: fromMessage?.channelId === origin.channelId ? addressOf(fromMessage) : undefined,

@@ -60,9 +60,8 @@ export function createKeys(prefix: string) {
     freezeLook: `${tag}:freeze-look`,
     /** The passkeys of all people, signed. */
     passkeys: `${tag}:passkeys`,
-    /** What a link to a page is for, signed, for five minutes. A passkey that waits to be trusted, signed, for 15 minutes. */
-    passkeyLink: (id: string) => `${tag}:passkey-link:${id}`,
-    passkeyPending: (code: string) => `${tag}:passkey-pending:${code}`,
+    /** What a link to a page is for, signed, for five minutes. A passkey that waits to be trusted, signed, for 15 minutes, by its code and by its owner. */
+    ofPasskey: (name: 'passkey-link' | 'passkey-pending' | 'passkey-pending-of', id: string) => `${tag}:${name}:${id}`,
     /** A hash: the signed end of each key that ends by itself, by the id of the key. */
     keyEnds: `${tag}:key-ends`,
     /** Marks this data set. If the mark is gone, data was lost. */

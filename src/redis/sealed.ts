@@ -20,6 +20,7 @@ export type RecordName =
   | 'passkeys'
   | 'passkey-link'
   | 'passkey-pending'
+  | 'passkey-pending-of'
   | `list ${string}`
 
 /** `none`: there is no record. `unreadable`: it was signed with a key that this process does not have, or written by another version of Lockkeeper. */

@@ -62,7 +62,7 @@ test('a link that adds a passkey and is put back after its use requests no secon
   const url = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
   const { challenge } = await openPage(world, url)
   const { redis, keys } = world.records
-  const place = keys.passkeyLink(new URL(url).pathname.split('/')[2]?.split('.')[0] ?? '')
+  const place = keys.ofPasskey('passkey-link', new URL(url).pathname.split('/')[2]?.split('.')[0] ?? '')
   const link = (await redis.get(place)) ?? ''
   const thief = createAuthenticator(party)
   await sendAnswer(world, url, thief.create(challenge))
@@ -169,13 +169,13 @@ test('a request that took the place of the one whose button was pressed, with it
   const { redis, keys } = world.records
   const chiara = await givePasskey(world, world.chiara, people.chiara)
   const adding = await pressForLink(world, world.ben, people.ben, await listPasskeys(world, world.ben, people.ben), 'Add a passkey')
-  const link = (await redis.get(keys.passkeyLink(placeOf(adding)))) ?? ''
+  const link = (await redis.get(keys.ofPasskey('passkey-link', placeOf(adding)))) ?? ''
   const { challenge } = await openPage(world, adding)
   await sendAnswer(world, adding, createAuthenticator(party).create(challenge), { name: 'Laptop' })
   const url = await pressForLink(world, world.chiara, people.chiara, await untilCard(world.slack, addCard), 'Approve')
   const [request] = (await world.records.all()).filter(({ kind, state }) => kind === 'passkey.add' && state === 'waiting')
   await redis.del(keys.record(request?.id ?? ''))
-  await redis.set(keys.passkeyLink(placeOf(adding)), link)
+  await redis.set(keys.ofPasskey('passkey-link', placeOf(adding)), link)
   const thief = createAuthenticator(party)
   expect((await sendAnswer(world, adding, thief.create(challenge), { name: 'Laptop' })).title).toBe(`Requested: ${keyOf(thief)}`)
 

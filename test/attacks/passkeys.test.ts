@@ -99,13 +99,16 @@ test('a link is for five minutes, and its signed time counts, however long Redis
   const { world, ben, url, challenge } = await startLinked()
   const { redis, keys } = world.records
   const id = new URL(url).pathname.split('/')[2]?.split('.')[0] ?? ''
-  const sealed = (await redis.get(keys.passkeyLink(id))) ?? ''
+  const sealed = (await redis.get(keys.ofPasskey('passkey-link', id))) ?? ''
   expect(factsOf(sealed)).toMatchObject({ id, to: 'approve', origin: { userId: people.ben } })
-  expect(await redis.pttl(keys.passkeyLink(id))).toBeLessThanOrEqual(300_000)
+  expect(await redis.pttl(keys.ofPasskey('passkey-link', id))).toBeLessThanOrEqual(300_000)
   const until = factsOf(sealed).until - 300_001
-  await redis.set(keys.passkeyLink(id), `${sealed.split(' ')[0]} ${JSON.stringify({ ...factsOf(sealed), until: until + 9_000_000 })}`)
+  await redis.set(
+    keys.ofPasskey('passkey-link', id),
+    `${sealed.split(' ')[0]} ${JSON.stringify({ ...factsOf(sealed), until: until + 9_000_000 })}`,
+  )
   expect((await sendAnswer(world, url, ben.get(challenge))).status).toBe(404)
-  await redis.set(keys.passkeyLink(id), sealOf(world, 'passkey-link', { ...factsOf(sealed), until }))
+  await redis.set(keys.ofPasskey('passkey-link', id), sealOf(world, 'passkey-link', { ...factsOf(sealed), until }))
   expect((await sendAnswer(world, url, ben.get(challenge))).status).toBe(404)
   await expectWaiting(world)
 })
@@ -191,7 +194,11 @@ describe('a stolen Slack session', () => {
     const { authenticator: another } = await makePasskey(world, world.ben, people.ben)
     for (const one of [thief, another, ben]) expect((await sendAnswer(world, url, one.get(challenge))).status).toBe(409)
     await world.ben.click(card, 'Approve')
-    await untilShown(world.slack, people.ben, /you have none/)
+    await untilShown(
+      world.slack,
+      people.ben,
+      /Not approved: this rule asks for your passkey\. Your new passkey counts once another approver confirms it/,
+    )
     await expectWaiting(world)
   })
 })
@@ -371,18 +378,21 @@ describe('the record of passkeys', () => {
     const { redis, keys } = world.records
     const [ofBen, ofChiara] = [await makePasskey(world, world.ben, people.ben), await makePasskey(world, world.chiara, people.chiara)]
     const [good, bad] = [
-      (await redis.get(keys.passkeyPending(ofBen.code))) ?? '',
-      (await redis.get(keys.passkeyPending(ofChiara.code))) ?? '',
+      (await redis.get(keys.ofPasskey('passkey-pending', ofBen.code))) ?? '',
+      (await redis.get(keys.ofPasskey('passkey-pending', ofChiara.code))) ?? '',
     ]
-    await redis.set(keys.passkeyPending(ofBen.code), bad)
+    await redis.set(keys.ofPasskey('passkey-pending', ofBen.code), bad)
     expect(await runTrust(world, ['trust', ofBen.code])).toMatchObject({
       exitCode: 1,
       output: expect.stringContaining('this code is wrong'),
     })
     const exchanged = good.replace(/"publicKey":"[^"]*"/, `"publicKey":"${createAuthenticator(party).publicKey}"`)
-    await redis.set(keys.passkeyPending(ofBen.code), exchanged)
+    await redis.set(keys.ofPasskey('passkey-pending', ofBen.code), exchanged)
     expect(await runTrust(world, ['trust', ofBen.code])).toMatchObject({ exitCode: 1 })
-    await redis.set(keys.passkeyPending(ofBen.code), sealOf(world, 'passkey-pending', { ...factsOf(good), until: Date.now() - 1_000 }))
+    await redis.set(
+      keys.ofPasskey('passkey-pending', ofBen.code),
+      sealOf(world, 'passkey-pending', { ...factsOf(good), until: Date.now() - 1_000 }),
+    )
     expect(await runTrust(world, ['trust', ofBen.code])).toMatchObject({ exitCode: 1 })
     expect(await redis.exists(keys.passkeys)).toBe(0)
   })
@@ -446,7 +456,7 @@ test('a backup that is restored while no process runs has the passkeys of its ti
   })
   const { card } = await requestMove(world)
   await world.chiara.click(card, 'Approve')
-  await untilShown(world.slack, people.chiara, /you have none/)
+  await untilShown(world.slack, people.chiara, /You have none here/)
   expect((await approveWithPasskey(world, world.ben, people.ben, card, ben)).answer.title).toBe('Approved')
 })
 

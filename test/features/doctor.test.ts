@@ -15,6 +15,7 @@ import {
   type WriteRefusal,
   writeRefusalOf,
 } from '../../src/domain/errors.ts'
+import type { PolicyRule } from '../../src/domain/policy.ts'
 import { report } from '../../src/features/doctor.ts'
 import { findRedisFaults } from '../../src/redis/connections.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -126,6 +127,17 @@ const situations: Record<string, Partial<SetupFacts>> = {
   'Machines are not named': { machines: { isOn: true, listed: [] } },
   'Machines are not listened to': { machines: { isOn: false, listed: [{ name: 'ci', channelId: 'C0OPS00001' }] } },
   'Alerts are not received': { alerts: { isOn: false, listed: [{ name: 'node down', channelId: 'C0OPS00001' }] } },
+  'Approvers have no passkey, under several rules': {
+    confirmations: {
+      checks: [],
+      rules: (['moves', 'keys', 'names', 'passkeys'] as const).map((name) => ({
+        rule: { name } as PolicyRule,
+        needed: name === 'keys' ? 2 : 1,
+        able: [],
+        unable: name === 'names' ? ['U0CHI00001'] : ['U0BEN00001', 'U0CHI00001'],
+      })),
+    },
+  },
   'Redis could lose requests': {
     redis: { is: 'unsafe', faults: findRedisFaults(['redis_version:7.2.4\nmaxmemory_policy:allkeys-lru\naof_enabled:0']) },
   },

@@ -110,7 +110,7 @@ export async function listPasskeys(world: Pick<World, 'slack'>, by: Person, id: 
       world.slack
         .ephemerals(id)
         .slice(before)
-        .find(({ text }) => /^(?:\*Your passkeys|You have no passkey)/.test(text)),
+        .find(({ text }) => /^(?:\*Your passkeys|You have no passkey|Your new passkey)/.test(text)),
     {
       what: 'the list of passkeys',
     },

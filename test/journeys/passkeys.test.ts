@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf } from '../../src/features/passkeys/links.ts'
+import { createAuthenticator } from '../given/authenticator.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import {
   approveWithPasskey,
@@ -10,6 +11,7 @@ import {
   makePasskey,
   onlyMove,
   openPage,
+  party,
   pressForLink,
   restartWith,
   runTrust,
@@ -18,7 +20,7 @@ import {
   submitForLink,
   usual,
 } from './passkeys-world.ts'
-import { restart, writesOf } from './policy-world.ts'
+import { cardNow, type PolicyWorld, restart, writesOf } from './policy-world.ts'
 import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 describe('a rule with confirm: passkey', () => {
@@ -74,7 +76,7 @@ describe('a rule with confirm: passkey', () => {
 
     await world.ben.click(card, 'Approve')
 
-    const shown = await untilShown(world.slack, people.ben, /you have none/)
+    const shown = await untilShown(world.slack, people.ben, /You have none here/)
     expect(shown.text).toContain('`/infra passkeys` adds one')
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
   })
@@ -90,9 +92,10 @@ describe('a rule with confirm: passkey', () => {
     expect((await untilShown(world.slack, people.ben, /You are/)).text).toContain(`:warning: ${words}`)
     await world.ben.openHome()
     await world.slack.until(() => JSON.stringify(world.ben.home() ?? '').includes(words) || undefined, { what: words })
+    expect(JSON.stringify(world.ben.home())).toContain('"Your passkey"')
   })
 
-  test('names the passkey that it asks for, and its answer is replaced once the link was used', async () => {
+  test('names the passkey that it asks for, and its answer is replaced by one that names the request once the link was used', async () => {
     const world = await startPasskeyWorld()
     const ben = await givePasskey(world, world.ben, people.ben)
     const { card } = await requestMove(world)
@@ -103,7 +106,9 @@ describe('a rule with confirm: passkey', () => {
     await sendAnswer(world, url, ben.get(challenge))
     await untilReport(world.slack, card.ts, /Done/)
 
-    expect((await untilShown(world.slack, people.ben, /^Confirmed with your passkey\.$/)).ts).toBe(asked.ts)
+    const confirmed = await untilShown(world.slack, people.ben, /Confirmed with your passkey\.$/)
+    expect(confirmed.text).toMatch(/^\*Move `203\.0\.113\.\d+`[^\n]*\* {2}· {2}<https:[^|]*\|request [0-9a-f]{8}>\n/)
+    expect(confirmed.ts).toBe(asked.ts)
   })
 
   test('is asked for on Home in a dialog, which is replaced once the link was used, too', async () => {
@@ -135,6 +140,9 @@ describe('a rule with confirm: passkey', () => {
     expect(words).toMatch(/@chiara(?:\|[^>]*>)?>? has no passkey\./)
     expect(words).not.toMatch(/<@U0CHI00001>/)
     expect(words).not.toMatch(/ben>? has no passkey/)
+    await restartWith(world, { policy: usual.replace(', confirm: passkey', '') })
+    await world.slack.until(() => !JSON.stringify(cardNow(world, card)?.blocks).includes('has no passkey') || undefined)
+    await restartWith(world, { policy: usual })
     await approveWithPasskey(world, world.ben, people.ben, card, ben)
     await untilReport(world.slack, card.ts, /Done/)
   })
@@ -220,8 +228,130 @@ describe('a rule with confirm: passkey', () => {
     const url = await pressForLink(world, world.ben, people.ben, scheduled, 'Start now')
     expect((await onlyMove(world)).startNow).toBeUndefined()
     const { challenge } = await openPage(world, url)
-    expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ status: 200, title: 'Started' })
+    expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({
+      status: 200,
+      title: 'Start confirmed',
+      words: expect.not.stringContaining('tarted'),
+    })
     await untilReport(world.slack, card.ts, /Done/)
+  })
+})
+
+describe('a passkey that is removed', () => {
+  /** Ada's move in 3 hours, which Ben has approved. */
+  async function startScheduled() {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} in 3h`, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from/)
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilCard(world.slack, /Approved\.\* Starts/)
+    return { world, ben, card }
+  }
+  const lost = /<@U0ADA00001>[\s\S]*A passkey that approved it was removed or can't be verified\. Nothing was changed\./
+
+  test('ends at once what it has approved and was not sent, which mentions the requester and offers it again', async () => {
+    const { world, card } = await startScheduled()
+    await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
+
+    const report = await untilReport(world.slack, card.ts, lost)
+    expect(JSON.stringify([report.blocks, cardNow(world, card)?.blocks])).toContain('Request again')
+    expect(cardNow(world, card)?.text).not.toMatch(/Starts/)
+    expect(await onlyMove(world)).toMatchObject({ state: 'not-started' })
+    await world.ada.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.ada, /No requests need approval, and none are scheduled/)
+  })
+
+  test('by a request that another approver confirms ends it, too', async () => {
+    const { world, card } = await startScheduled()
+    const chiara = await givePasskey(world, world.chiara, people.chiara)
+    await world.ada.command(`/infra passkeys <@${people.ben}>`, { channel: ops })
+    await world.ada.click(await untilShown(world.slack, people.ada, /Passkeys of/), 'Request removal')
+    const removal = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
+    await approveWithPasskey(world, world.chiara, people.chiara, removal, chiara)
+    await untilReport(world.slack, card.ts, lost)
+  })
+
+  test('no longer counts in what waits, whose message says so', async () => {
+    const world = await startPasskeyWorld(usual.replace('approvals: 1', 'approvals: 2'))
+    const ben = await givePasskey(world, world.ben, people.ben)
+    await givePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world)
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilCard(world.slack, /\*1 of 2 approvals\*: <@U0BEN00001>/)
+    await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
+    await untilCard(world.slack, /\*0 of 2 approvals\* \(1 more doesn't count\): <@U0BEN00001>/)
+  })
+
+  test.each([
+    [
+      'trusted anew on the server, as the record was gone',
+      async (world: PolicyWorld, code: string) => {
+        await world.records.redis.del(world.records.keys.passkeys)
+        expect(await runTrust(world, ['trust', code, '--yes'])).toMatchObject({ exitCode: 0 })
+      },
+      {},
+    ],
+    ['of another host, as PUBLIC_URL changed', async () => {}, { PUBLIC_URL: 'https://new.example.com' }],
+  ])('or %s while no process runs, ends what the requester still had to create, once one runs', async (_, change, env) => {
+    const world = await startPasskeyWorld()
+    const ben = await givePasskey(world, world.ben, people.ben)
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    const card = await untilCard(world.slack, /API key.*needs approval from/s)
+    await approveWithPasskey(world, world.ben, people.ben, card, ben)
+    await untilCard(world.slack, /\*Approved\.\*/)
+    const { redis, keys } = world.records
+    const record = (await redis.get(keys.passkeys)) ?? ''
+    await redis.del(keys.passkeys)
+    const { code } = await makePasskey(world, world.chiara, people.chiara)
+    await redis.set(keys.passkeys, record)
+
+    await restartWith(world, { env, meanwhile: () => change(world, code) })
+
+    await untilReport(world.slack, card.ts, lost)
+  })
+})
+
+describe('a new passkey that does not count yet', () => {
+  test('is said to wait for an operator, by the list, Approve and the message with its link, which never show its code', async () => {
+    const world = await startPasskeyWorld()
+    await givePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world)
+    await world.chiara.click(await listPasskeys(world, world.chiara, people.chiara), 'Remove')
+    await untilShown(world.slack, people.chiara, /^Removed Laptop/)
+    const list = await listPasskeys(world, world.ben, people.ben)
+    const url = await pressForLink(world, world.ben, people.ben, list, 'Add a passkey')
+    const asked = await untilShown(world.slack, people.ben, /Add a passkey of this device/)
+    await world.ben.click(asked, 'Add a passkey')
+    const answer = await sendAnswer(world, url, createAuthenticator(party).create((await openPage(world, url)).challenge), {
+      name: 'Phone',
+    })
+    const code = answer.title
+    const waits = 'Your new passkey “Phone” counts once an operator trusts it. Tell them the code on its page before <!date'
+
+    const created = await untilShown(world.slack, people.ben, /^Passkey created\./)
+    expect([created.text.includes(waits), created.ts]).toEqual([true, asked.ts])
+    expect((await listPasskeys(world, world.ben, people.ben)).text).toContain(waits)
+    await world.ben.click(card, 'Approve')
+    expect((await untilShown(world.slack, people.ben, /Not approved: this rule asks for your passkey\./)).text).toContain(waits)
+    expect(JSON.stringify(world.slack.ephemerals(people.ben))).not.toContain(code)
+
+    await runTrust(world, ['trust', code, '--yes'])
+    expect((await listPasskeys(world, world.ben, people.ben)).text).not.toContain('counts once')
+  })
+
+  test('is said to wait for another approver, with a link to its request', async () => {
+    const world = await startPasskeyWorld()
+    await givePasskey(world, world.ben, people.ben)
+    await makePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world)
+    const waits = /Your new passkey counts once another approver confirms it: <https:[^|]*\|request [0-9a-f]{8}>\./
+    expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(waits)
+    await world.chiara.click(card, 'Approve')
+    expect((await untilShown(world.slack, people.chiara, /Not approved: this rule asks/)).text).toMatch(waits)
+    await world.chiara.openHome()
+    await world.slack.until(() => waits.test(JSON.stringify(world.chiara.home() ?? '')) || undefined, { what: 'the section on Home' })
   })
 })
 
@@ -283,7 +413,7 @@ describe('passkeys of a person', () => {
 
     await world.ben.click(list, 'Remove')
 
-    await untilShown(world.slack, people.ben, /Removed Laptop\.$/)
+    await untilShown(world.slack, people.ben, /^Removed Laptop\.\n\*Your passkeys\*(?:\n\*Laptop\*.*){4}$/)
     await untilCard(world.slack, /<@U0BEN00001> removed their passkey `Laptop`/)
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben), {
       what: 'the direct message',
@@ -300,7 +430,7 @@ describe('passkeys of a person', () => {
     const card = await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from[\s\S]*Owner <@U0CHI00001>/)
     expect(card.text).toMatch(/Check first[\s\S]*It is their only one\. They can't confirm approvals until they have another\./)
     expect(card.text).toMatch(/Rule .*addresses.* then has 1 with a passkey, and needs 1 besides the requester\./)
-    expect(card.text).toMatch(/What it approved isn't carried out, unless it was sent\./)
+    expect(card.text).toMatch(/What it approved ends, unless it was sent\./)
     await world.ben.click(card, 'Approve')
     await untilShown(world.slack, people.ben, /Not approved yet/)
     expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/Your passkeys/)

@@ -20,7 +20,7 @@ function shown(...warnings: (Finding | undefined)[]): string {
 function shownIn(state: Request['state'], warnings: (Finding | undefined)[]): string {
   const request = { state, warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
-  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf })
+  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf, confirmBy: 'passkey' })
   return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
 }
 

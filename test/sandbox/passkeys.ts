@@ -59,7 +59,7 @@ export function serveConfirmation(botUrl: string, publicUrl: () => string) {
 /** Does what an operator does on the server, with the newest code that a page shows. Returns the command and what it printed. */
 export async function trustNewest(variables: { REDIS_URL: string; REDIS_PREFIX: string }): Promise<string> {
   const redis = new Redis(variables.REDIS_URL)
-  const names = await redis.keys(createKeys(variables.REDIS_PREFIX).passkeyPending('*'))
+  const names = await redis.keys(createKeys(variables.REDIS_PREFIX).ofPasskey('passkey-pending', '*'))
   const left = await Promise.all(names.map(async (name) => ({ name, ms: await redis.pttl(name) })))
   redis.disconnect()
   const newest = left.sort((a, b) => b.ms - a.ms)[0]

@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from '../../app.ts'
 import type { Origin } from '../../domain/approval.ts'
 import type { Change } from '../../domain/change.ts'
+import type { Request } from '../../domain/request.ts'
 import { formatDuration } from '../../domain/text.ts'
 import type { Feature, OwnAbility } from '../../kit/ability.ts'
 import { sendOwedMessage } from '../../kit/owed-message.ts'
+import { judgeAgain } from '../../life/waiting.ts'
 import type { HomeSection } from '../../messages/home-view.ts'
+import { requestLink, subjectWords } from '../../messages/request-words.ts'
 import { submittedWords } from '../../messages/submit-words.ts'
 import { lackWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
@@ -20,15 +23,15 @@ import { alternatives, code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdw
 import type { Message } from '../../slack/web-api.ts'
 import { challengeOf, Proof, partyOf, usableOf, verifyAssertion } from './ceremony.ts'
 import { addPasskeyChange, changeKinds, removePasskeyChange } from './changes.ts'
-import { createLink, keyOf, linkMs, pagePath, readLink } from './links.ts'
+import { createLink, keyOf, type Link, linkMs, pagePath, readLink, readPending } from './links.ts'
 import { passkeyPage } from './page.ts'
 import {
   changePasskeys,
   distrustWords,
   type Found,
   mostPasskeys,
-  oweWords,
   type Passkey,
+  passkeysLost,
   passkeysOf,
   readPasskeys,
   withoutOne,
@@ -36,7 +39,14 @@ import {
 
 /** `confirm: passkey` in a rule: an approval counts only with a passkey of the approver, over the hash of exactly this request. */
 export const confirmWithPasskeys: OwnAbility = {
-  senders: { passkeys: sendOwedMessage },
+  senders: {
+    passkeys: sendOwedMessage,
+    // Repeated by the outbox until it is done.
+    [passkeysLost]: async (app) => {
+      await judgeAgain(app)
+      return { status: 'settled' }
+    },
+  },
   confirms: { passkey: { of: confirmation, kinds: [...changeKinds] } },
   home: showMissing,
   pages: (app) => (isInUse(app) ? [passkeyPage(app)] : []),
@@ -58,7 +68,7 @@ async function showMissing(app: App, { userId, command }: Origin): Promise<HomeS
   const isEvery = app.config.policy.rules.every(({ approve, confirmBy }) => !approve || confirmBy === 'passkey')
   return {
     title: 'Your passkey',
-    entries: [wholeSection(lackWords(lacking, isEvery, 'passkey', command))],
+    entries: [wholeSection((await awaitedWords(app, userId)) ?? lackWords(lacking, isEvery, 'passkey', command))],
     rest: `${command} passkeys`,
   }
 }
@@ -166,8 +176,10 @@ async function askFor(app: App, request: { id: string; hash: string }, { to, rea
   if (found.distrust)
     throw new Refusal('no-passkey', mrkdwn`${notDone}: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
   const names = new Set(usableOf(app, found, origin.userId).map(({ name }) => name))
-  if (names.size === 0)
-    throw new Refusal('no-passkey', mrkdwn`${notDone}: this rule asks for your passkey, and you have none here. ${code(command)} adds one.`)
+  if (names.size === 0) {
+    const why = (await awaitedWords(app, origin.userId)) ?? mrkdwn`You have none here. ${code(command)} adds one.`
+    throw new Refusal('no-passkey', mrkdwn`${notDone}: this rule asks for your passkey. ${why}`)
+  }
   const url = await createLink(app, { to, origin, requestId: request.id, hash: request.hash, reason })
   const mine = alternatives([...names].map(quotation))
   return linkMessage(mrkdwn`*${notDone} yet.* Confirm it with your passkey ${mine} within ${formatDuration(linkMs)}.`, 'Confirm', url)
@@ -188,8 +200,8 @@ async function pressOpen(app: App, watched: Set<string>, { value, origin, view, 
   if (link?.origin.userId !== origin.userId || watched.has(value)) return
   const replaceOnceOver = async () => {
     while (await readLink(app, value)) await delay(lookMs, undefined, { ref: false })
-    const used = link.to === 'add' ? mrkdwn`Passkey created. Its page says what follows.` : mrkdwn`Confirmed with your passkey.`
-    const words = (await readClock(app)) < link.until ? used : mrkdwn`This link has expired. Press the button again.`
+    const isUsed = (await readClock(app)) < link.until
+    const words = isUsed ? await usedWords(app, link) : mrkdwn`This link has expired. Press the button again.`
     await (view ? view.update(noticeView(words)) : answer.replace(notice(words)))
   }
   watched.add(value)
@@ -199,18 +211,46 @@ async function pressOpen(app: App, watched: Set<string>, { value, origin, view, 
     .finally(() => watched.delete(value))
 }
 
+async function usedWords(app: App, { to, origin, requestId = '' }: Link): Promise<Mrkdwn> {
+  if (to === 'add') return mrkdwn`Passkey created. ${(await awaitedWords(app, origin.userId)) ?? ''}`
+  const request = await app.store.find(requestId)
+  const isNamed = request && app.signatures.verifyRecord(request) === 'genuine'
+  const subject = isNamed ? mrkdwn`${subjectWords(app.catalog.titleOf(request), linkedOf(app, request))}\n` : ''
+  return mrkdwn`${subject}Confirmed with your passkey.`
+}
+
+const linkedOf = ({ slack }: App, request: Request) => ({ id: request.id, link: slack.identity.linkTo(request) })
+
+/** What a person's new passkey waits for. Undefined if none waits. */
+async function awaitedWords(app: App, userId: string): Promise<Mrkdwn | undefined> {
+  const { requests } = await app.store.findOpen()
+  const adding = requests.find(({ kind, state, origin }) => kind === 'passkey.add' && state === 'waiting' && origin.userId === userId)
+  if (adding && app.signatures.verifyRecord(adding) === 'genuine')
+    return mrkdwn`Your new passkey counts once another approver confirms it: ${requestLink(linkedOf(app, adding))}.`
+  const { passkey, until } = (await readPending(app, userId, 'passkey-pending-of')) ?? {}
+  if (!passkey || !until) return undefined
+  return mrkdwn`Your new passkey ${quotation(passkey.name)} counts once an operator trusts it. Tell them the code on its page before ${dateTime(until)}.`
+}
+
 async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {
   const [, userId = origin.userId] = /^<@(\w+)/.exec(args[0] ?? '') ?? []
-  const isOwn = userId === origin.userId
+  await answer.ephemeral(await listOf(app, userId, userId === origin.userId))
+}
+
+/** `removed`: says what was just removed. */
+async function listOf(app: App, userId: string, isOwn: boolean, removed?: Mrkdwn): Promise<Message> {
   const passkeys = passkeysOf(await readOrAlert(app), userId)
+  const awaited = isOwn ? await awaitedWords(app, userId) : undefined
   const none = isOwn
     ? mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
     : mrkdwn`${mention(userId)} has no passkey.`
   const title = isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`
+  const head = passkeys.length > 0 ? title : (removed ?? awaited) ? undefined : none
   const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), removeButton(each, isOwn)))
   const mayAdd = isOwn && passkeys.length < mostPasskeys
   const add = mayAdd ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
-  await answer.ephemeral(message([...wholeSection(passkeys.length === 0 ? none : title), ...rows, ...add]))
+  const words = (each: Mrkdwn | undefined) => (each ? wholeSection(each) : [])
+  return message([...words(removed), ...words(head), ...rows, ...words(awaited), ...add])
 }
 
 function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdwn {
@@ -220,7 +260,7 @@ function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdw
 
 /** Another's is removed by a request, which asks once more. */
 function removeButton(passkey: Passkey, isOwn: boolean) {
-  const text = mrkdwn`${passkey.name} can't confirm anything anymore. Requests that were approved with it and aren't sent yet are not carried out.`
+  const text = mrkdwn`${passkey.name} can't confirm anything anymore. What it approved ends, unless it was sent.`
   const confirm = isOwn ? { title: 'Remove this passkey?', text, confirm: 'Remove', deny: 'Cancel' } : undefined
   return button({ text: isOwn ? 'Remove' : 'Request removal', actionId: buttons.remove, value: keyOf(passkey), style: 'danger', confirm })
 }
@@ -243,11 +283,10 @@ async function pressRemove(app: App, change: Change, { origin, answer, value, de
     return void (await answer.ephemeral(notice(submittedWords(requested))))
   }
   const { name } = passkey
-  const own = mrkdwn`:key: Your passkey ${code(name)} was removed. If that wasn't you, somebody else may be using your Slack session: tell Lockkeeper's operators.`
-  const owes = [oweWords(app, own, userId), oweWords(app, mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}.`)]
+  const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}. If they didn't, their Slack session may be stolen: tell Lockkeeper's operators.`
   const note = { act: 'passkey-remove', by: userId, text: name } as const
-  if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { owes }))) throw gone
+  if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { words, to: [userId] }))) throw gone
   const isLast = passkeysOf(await readPasskeys(app), userId).length === 0
   const lost = isLast ? " It was your last one: you can't approve under rules that ask for a passkey." : ''
-  await answer.ephemeral(notice(mrkdwn`Removed ${escapeMrkdwn(name)}.${lost}`))
+  await answer.replace(await listOf(app, userId, true, mrkdwn`Removed ${escapeMrkdwn(name)}.${lost}`))
 }

@@ -6,7 +6,7 @@ import { finding, findings } from '../../kit/findings.ts'
 import { whoConfirms } from '../../rights/confirmation.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
 import { keyOf } from './links.ts'
-import { changePasskeys, isIn, mostPasskeys, oweWords, Passkey, passkeysOf, readPasskeys, withOne, withoutOne } from './record.ts'
+import { changePasskeys, isIn, mostPasskeys, Passkey, passkeysOf, readPasskeys, withOne, withoutOne } from './record.ts'
 
 /** Another approver confirms these with a passkey of their own, whatever the rules say. */
 export const changeKinds = ['passkey.add', 'passkey.remove'] as const
@@ -30,7 +30,7 @@ const known = findings({
     { rule: z.string(), left: z.number(), needed: z.number() },
     ({ rule, left, needed }) => phrase`Rule ${rule} then has ${left} with a passkey, and needs ${needed} besides the requester.`,
   ),
-  'ends-approvals': finding("What it approved isn't carried out, unless it was sent."),
+  'ends-approvals': finding('What it approved ends, unless it was sent.'),
   gone: finding('This passkey is gone, or Lockkeeper no longer trusts the record of passkeys.'),
   'no-room': finding('They have the most passkeys that one person can have, or Lockkeeper no longer trusts the record of passkeys.'),
 })
@@ -115,9 +115,8 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
     }),
     async send(wanted) {
       const { requestedBy, passkey } = wanted
-      const owes = [oweWords(app, told(wanted)), oweWords(app, told(wanted), passkey.by)]
       const note = { act: `passkey-${word}`, by: requestedBy, text: passkey.name } as const
-      await changePasskeys(app, (all) => next(all, passkey), note, { owes })
+      await changePasskeys(app, (all) => next(all, passkey), note, { words: told(wanted), to: [passkey.by] })
       return 'tracking'
     },
     async observe({ passkey }) {

@@ -4,6 +4,7 @@ import type { App } from '../../app.ts'
 import { Origin } from '../../domain/approval.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { guardStore } from '../../redis/connect.ts'
+import type { Keys } from '../../redis/key-names.ts'
 import { readClock } from '../../redis/scripts.ts'
 import { open, readText, seal } from '../../redis/sealed.ts'
 import { Passkey, type PasskeysApp } from './record.ts'
@@ -22,7 +23,7 @@ const Link = z.object({
 })
 export type Link = z.infer<typeof Link>
 
-/** A new passkey that waits to be trusted. `id`: the code that its page shows. `channelId`: where its trust is announced. */
+/** A new passkey that waits to be trusted. `id`: the code that its page shows, or its owner. `channelId`: where its trust is announced. */
 const Pending = z.object({ ...kept, passkey: Passkey, channelId: z.string() })
 export type Pending = z.infer<typeof Pending>
 
@@ -45,7 +46,7 @@ export async function readLink(app: App, path: string): Promise<Link | undefined
 }
 
 export async function useUp({ redis, keys }: PasskeysApp, { id }: Link): Promise<void> {
-  await guardStore(() => redis.del(keys.passkeyLink(id)))
+  await guardStore(() => redis.del(keys.ofPasskey('passkey-link', id)))
 }
 
 /** Without characters that look alike. */
@@ -61,29 +62,33 @@ function inGroups(characters: (string | undefined)[]): string {
   return characters.join('').replace(/.{4}(?=.)/g, '$&-')
 }
 
-/** Keeps a passkey until it is trusted, and returns its code. */
+/** Keeps a passkey until it is trusted, and returns its code. Slack never shows the code: who has only a session would get another's passkey trusted. */
 export async function keepPending(app: PasskeysApp, facts: Pick<Pending, 'passkey' | 'channelId'>): Promise<string> {
   const code = inGroups(Array.from({ length: 8 }, () => codeCharacters[randomInt(codeCharacters.length)]))
   await keep(app, 'passkey-pending', { ...facts, id: code }, pendingMs)
+  await keep(app, 'passkey-pending-of', { ...facts, id: facts.passkey.by }, pendingMs)
   return code
 }
 
-/** Undefined for a wrong or an old code. */
-export async function readPending(app: PasskeysApp, code: string): Promise<Pending | undefined> {
-  return readKept(app, 'passkey-pending', Pending, code)
+/** Undefined for a wrong or an old code. `passkey-pending-of`: the newest of the person with this id. */
+export async function readPending(app: PasskeysApp, id: string, name: Exclude<Kept, 'passkey-link'> = 'passkey-pending') {
+  return readKept(app, name, Pending, id)
 }
 
-const places = { 'passkey-link': 'passkeyLink', 'passkey-pending': 'passkeyPending' } as const
-type Kept = keyof typeof places
+export async function forgetPending({ redis, keys }: PasskeysApp, { id, passkey: { by } }: Pending): Promise<void> {
+  await redis.del(keys.ofPasskey('passkey-pending', id), keys.ofPasskey('passkey-pending-of', by))
+}
+
+type Kept = Parameters<Keys['ofPasskey']>[0]
 
 async function keep(app: PasskeysApp, name: Kept, facts: { id: string }, ms: number): Promise<void> {
   const sealed = seal(app.recordKeyring, name, { ...facts, until: (await readClock(app)) + ms })
-  await guardStore(() => app.redis.set(app.keys[places[name]](facts.id), sealed, 'PX', ms))
+  await guardStore(() => app.redis.set(app.keys.ofPasskey(name, facts.id), sealed, 'PX', ms))
 }
 
 /** Undefined for what Lockkeeper did not keep under this id. The signed end counts, however long Redis keeps it. */
 async function readKept<Facts extends { id: string; until: number }>(app: PasskeysApp, name: Kept, schema: z.ZodType<Facts>, id: string) {
-  const [text, now] = await Promise.all([readText(app.redis, app.keys[places[name]](id)), readClock(app)])
+  const [text, now] = await Promise.all([readText(app.redis, app.keys.ofPasskey(name, id)), readClock(app)])
   const found = open(app.recordKeyring, name, schema, text)
   return found.is === 'genuine' && found.facts.id === id && now < found.facts.until ? found.facts : undefined
 }

@@ -154,7 +154,7 @@ const labels = {
   approve: { title: 'Approve', button: 'Approve', done: 'Approved' },
   emergency: { title: 'Emergency approval', button: 'Approve now', done: 'Approved' },
   'break-glass': { title: 'Emergency approval of your own request', button: 'Approve now', done: 'Approved' },
-  'start-now': { title: 'Start now', button: 'Start now', done: 'Started' },
+  'start-now': { title: 'Start now', button: 'Start now', done: 'Start confirmed' },
 }
 
 /** What an emergency overrides is part of it: if that changes after the page was read, its answer no longer fits. */
@@ -228,10 +228,11 @@ async function addPasskey(app: App, link: Link, change: Change, { name, response
     .catch((error: unknown) => {
       if (!isRefused(error, 'too-few-approvers')) throw error
     })
+  // Before the link is used up, which Slack shows with what follows.
+  const code = requested ? '' : await keepPending(app, { passkey, channelId: channelId || userId })
   await useUp(app, link)
   const key = keyOf(passkey)
   if (!requested) {
-    const code = await keepPending(app, { passkey, channelId: channelId || userId })
     await app.audit.note({ act: 'passkey-pending', by: userId, text: called, channelId })
     const words = `Tell an operator of Lockkeeper this code, in person or by phone, within ${formatDuration(pendingMs)}. They run: npm run passkeys -- trust ${code}, which shows the key ${key}.`
     return { title: code, lines: [words] }
@@ -259,7 +260,7 @@ async function confirm(app: App, link: Link, assertion: Assertion): Promise<Show
   return { title: labels[act.to].done, lines: [words.text] }
 }
 
-const seeSlack = mrkdwn`The request message in Slack shows it. You can close this page.`
+const seeSlack = mrkdwn`The request message in Slack shows the result. You can close this page.`
 
 async function carryOut(app: App, request: Request, { to, origin, reason = '' }: Link, confirmed: Confirmed): Promise<Mrkdwn> {
   if (to === 'break-glass') await breakGlass(app, request, origin, reason, confirmed)

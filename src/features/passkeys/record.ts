@@ -5,7 +5,7 @@ import { owedMessage } from '../../kit/owed-message.ts'
 import { type Distrust, type Revisions, revisedRecord } from '../../record/revised.ts'
 import type { Keys } from '../../redis/key-names.ts'
 import { readClock } from '../../redis/scripts.ts'
-import { type OwedFacts, replace, seal } from '../../redis/sealed.ts'
+import { replace, seal } from '../../redis/sealed.ts'
 import type { Mrkdwn } from '../../slack/text.ts'
 
 /** A trusted passkey. `by`: whose it is. `publicKey`: COSE, as base64url, like `id`. Times are in ms since 1970 by Redis' clock. */
@@ -82,10 +82,8 @@ export function passkeysOf({ passkeys }: Pick<Found, 'passkeys'>, userId: string
   return passkeys.filter(({ by }) => by === userId)
 }
 
-/** A message that a script owes in the same step in which it changes the passkeys. `to`: a channel or a person. Default: the operators. */
-export function oweWords(app: Pick<App, 'recordKeyring'>, words: Mrkdwn, to?: string): OwedFacts {
-  return owedMessage(app, 'passkeys', { to, words: words.text })
-}
+/** The sender that is owed once a passkey no longer counts. It sends nothing, and lets requests be judged again. */
+export const passkeysLost = 'passkeys-lost'
 
 /** Undefined if it is there, or if the person has as many as they may. */
 export function withOne(all: Passkey[], passkey: Passkey): Passkey[] | undefined {
@@ -103,15 +101,15 @@ export function isIn(all: Passkey[], { id, publicKey, by }: Passkey): boolean {
 }
 
 /**
- * Changes the record, with an audit entry and the messages about it in the same step. `next` gets the passkeys as they are, and returns undefined to
- * leave them. `startsOver`: a record that can't be trusted is replaced by an empty one. Without a note, only the count of uses changes: the
- * revision stays, so that a failover that loses a count loses no passkey. Returns whether it was changed.
+ * Changes the record, with an audit entry and the words to the operators and to others in the same step. `next` gets the passkeys as they are, and
+ * returns undefined to leave them. `startsOver`: a record that can't be trusted is replaced by an empty one. Without a note, only the count of uses
+ * changes: the revision stays, so that a failover that loses a count loses no passkey. Returns whether it was changed.
  */
 export async function changePasskeys(
   app: PasskeysApp,
   next: (passkeys: Passkey[]) => Passkey[] | undefined,
   note?: Pick<AuditNote, 'by' | 'text'> & { act: (typeof acts)[number] },
-  { owes = [], startsOver = false }: { owes?: OwedFacts[]; startsOver?: boolean } = {},
+  { words, to = [], startsOver = false }: { words?: Mrkdwn; to?: string[]; startsOver?: boolean } = {},
 ): Promise<boolean> {
   const { stored } = storedIn(app)
   for (;;) {
@@ -120,6 +118,9 @@ export async function changePasskeys(
     if (!after) return false
     const revision = note ? stored.next(now) : last
     const texts = { before, after: seal(app.recordKeyring, 'passkeys', { revision, passkeys: after }) }
+    const told = words ? [undefined, ...new Set(to)].map((each) => owedMessage(app, 'passkeys', { to: each, words: words.text })) : []
+    const isLess = distrust !== undefined || after.length < passkeys.length
+    const owes = isLess ? [...told, owedMessage(app, passkeysLost, { words: '' })] : told
     const change = (text?: string) => replace(app, app.keys.passkeys, texts, { note: text, owes })
     const outcome = await (note ? app.audit.noteWith({ ...note, revision }, change) : change())
     if (outcome === 'changed') continue

@@ -8,8 +8,8 @@ import { cleanText, utcTime } from '../../domain/text.ts'
 import { type Redis, withRedis } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
 import { code, mention, mrkdwn } from '../../slack/text.ts'
-import { keyOf, readPending } from './links.ts'
-import { changePasskeys, distrustWords, mostPasskeys, oweWords, type PasskeysApp, readPasskeys, withOne } from './record.ts'
+import { forgetPending, keyOf, readPending } from './links.ts'
+import { changePasskeys, distrustWords, mostPasskeys, type PasskeysApp, readPasskeys, withOne } from './record.ts'
 
 interface Terminal {
   write: (text: string) => void
@@ -64,11 +64,10 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
   write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code and key.\n')
   if (!isSure && (await ask('Type yes to trust it: ')).trim() !== 'yes') return failed(write, 'Nothing was trusted.\n')
   const words = mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. It was trusted on the server.`
-  const owes = [...new Set([channelId, undefined, by])].map((to) => oweWords(app, words, to))
   const note = { act: 'passkey-trust' as const, by, text: name }
-  if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { owes, startsOver: true })))
+  if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { words, to: [channelId, by], startsOver: true })))
     return failed(write, `Nothing was trusted: it is trusted already, or this person has ${mostPasskeys} passkeys.\n`)
-  await app.redis.del(app.keys.passkeyPending(pending.id))
+  await forgetPending(app, pending)
   write('Trusted. Slack shows it soon.\n')
   return 0
 }
