@@ -138,14 +138,11 @@ async function checkPage(app: App): Checks {
 
 async function checkRecord(app: App): Checks {
   const { distrust, passkeys } = await readOrAlert(app)
-  if (distrust === 'unknown-key') {
-    const start = code(`redis-cli del '${app.keys.passkeys}'`)
-    return [{ words: untrusted(distrust), fix: mrkdwn`Add that key to ${code('STATE_KEY')}, after the first. If it is gone: ${start}.` }]
-  }
-  if (distrust) {
-    const fix = mrkdwn`Find who wrote to Redis, and change its password. Then each approver adds a passkey again, and an operator trusts the first one with ${code('npm run passkeys -- trust <code>')}.`
-    return [{ words: untrusted(distrust), fix }]
-  }
+  const fix =
+    distrust === 'unknown-key'
+      ? mrkdwn`Add that key to ${code('STATE_KEY')}, after the first. If it is gone: ${code(`redis-cli del '${app.keys.passkeys}'`)}.`
+      : mrkdwn`Find who wrote to Redis, and change its password. Then each approver adds a passkey again, and an operator trusts the first one with ${code('npm run passkeys -- trust <code>')}.`
+  if (distrust) return [{ words: untrusted(distrust), fix }]
   const { rpId } = partyOf(app)
   const others = passkeys.filter((each) => each.rpId !== rpId)
   const [first] = others
@@ -237,20 +234,22 @@ async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }
   await answer.ephemeral(await listOf(app, userId, userId === origin.userId))
 }
 
-/** `removed`: says what was just removed. */
-async function listOf(app: App, userId: string, isOwn: boolean, removed?: Mrkdwn): Promise<Message> {
+/** `removed`: what they called the one that they have just removed. */
+async function listOf(app: App, userId: string, isOwn: boolean, removed = ''): Promise<Message> {
   const passkeys = passkeysOf(await readOrAlert(app), userId)
   const awaited = isOwn ? await awaitedWords(app, userId) : undefined
   const none = isOwn
     ? mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
     : mrkdwn`${mention(userId)} has no passkey.`
   const title = isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`
-  const head = passkeys.length > 0 ? title : (removed ?? awaited) ? undefined : none
+  const lost = passkeys.length === 0 ? " It was your last one: you can't approve under rules that ask for a passkey." : ''
+  const first = removed ? [mrkdwn`Removed ${escapeMrkdwn(removed)}.${lost}`] : []
+  const head = passkeys.length > 0 ? [title] : removed || awaited ? [] : [none]
   const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), removeButton(each, isOwn)))
   const mayAdd = isOwn && passkeys.length < mostPasskeys
   const add = mayAdd ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
-  const words = (each: Mrkdwn | undefined) => (each ? wholeSection(each) : [])
-  return message([...words(removed), ...words(head), ...rows, ...words(awaited), ...add])
+  const above = [...first, ...head].flatMap((words) => wholeSection(words))
+  return message([...above, ...rows, ...(awaited ? wholeSection(awaited) : []), ...add])
 }
 
 function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdwn {
@@ -286,7 +285,5 @@ async function pressRemove(app: App, change: Change, { origin, answer, value, de
   const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}. If they didn't, their Slack session may be stolen: tell Lockkeeper's operators.`
   const note = { act: 'passkey-remove', by: userId, text: name } as const
   if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { words, to: [userId] }))) throw gone
-  const isLast = passkeysOf(await readPasskeys(app), userId).length === 0
-  const lost = isLast ? " It was your last one: you can't approve under rules that ask for a passkey." : ''
-  await answer.replace(await listOf(app, userId, true, mrkdwn`Removed ${escapeMrkdwn(name)}.${lost}`))
+  await answer.replace(await listOf(app, userId, true, name))
 }
