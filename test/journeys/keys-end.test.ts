@@ -224,7 +224,7 @@ describe('a rotation that keeps the old key for a while', () => {
 
     // Only the old one ends, so that one is meant.
     const extension = await carryOut(world, '/infra keys extend backup 30d')
-    expect(extension.text).toMatch(new RegExp(`Extend API key backup \\(token ends in ${old}\\) from`))
+    expect(extension.text).toMatch(new RegExp(`Extend API key backup \\(token ends in \`?${old}\`?\\) from`))
     const extended = (await untilReport(world.slack, extension.ts, /Done/)).text
     expect(extended).toMatch(new RegExp(`Another API key \\(\`…${latest}\`\\) is also called backup and still works\\.`))
 
@@ -239,12 +239,17 @@ describe('a rotation that keeps the old key for a while', () => {
     expect(labels).toEqual([old, latest].map((slice) => expect.stringMatching(new RegExp(`^This one: backup +· +token ends in ${slice}$`))))
     const blockId = String(choice.blocks?.find((block) => JSON.stringify(block).includes(String(latest)))?.block_id)
     await world.ada.click(choice, 'revoke-api-key:this-one', { blockId })
-    const card = await untilCard(world.slack, new RegExp(`Revoke API key backup \\(token ends in ${latest}\\)[\\s\\S]*needs approval`))
+    const card = await untilCard(
+      world.slack,
+      new RegExp(`Revoke API key backup \\(token ends in \`?${latest}\`?\\)[\\s\\S]*needs approval`),
+    )
     const other = `Another API key \\(\`…${old}\`, ends <!date[^>]*>\\) is also called backup`
     expect(card.text).toMatch(new RegExp(`${other}\\.`))
     await world.ben.click(card, 'Approve')
     const { text } = await untilReport(world.slack, card.ts, /Done/)
-    expect(text).toMatch(new RegExp(`Revoked API key backup \\(token ends in ${latest}\\).*no longer works\\. ${other} and still works\\.`))
+    expect(text).toMatch(
+      new RegExp(`Revoked API key backup \\(token ends in \`?${latest}\`?\\).*no longer works\\. ${other} and still works\\.`),
+    )
   })
 
   test('ends the old key by its record, if the account does not rename it', async () => {
