@@ -48,7 +48,7 @@ function appOf(account: App['account']): App {
     apiKeys: apiKeys.list,
     isShort: () => false,
   }
-  return fakeApp({ account, lists } as never)
+  return fakeApp({ account, lists, config: { signsWithApiKey: true } } as never)
 }
 
 const origin = { teamId: 'T0NIMBUS01', channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' }
