@@ -228,7 +228,7 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   const isCurrent = freeze.record?.id === record.id
   const isSet = isCurrent && freezeSetAt(freeze, now) !== undefined
   const isFirst = when === 'set' && record.isOn
-  // What is told late may be over by now, or there is another freeze.
+  // A late message may be about a freeze that is over, or that another one replaced.
   if (!isFirst && (!isCurrent || (when === 'begun' && !isSet))) {
     if (when === 'set') await showEnded(app, record.ends, record)
     return { status: 'dropped' }

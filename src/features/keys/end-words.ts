@@ -37,7 +37,7 @@ export function keyEndMessage(
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
 }
 
-/** Two keys of one name are told apart by which of them replaced the other. */
+/** Of two keys of one name, says which replaced the other. */
 export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
   return phrase`${moment(end)}${isReplaced ? [', replaced by a newer key'] : []}`
 }
