@@ -61,7 +61,9 @@ export function requestButtons(
       if (!click.isPrivate || click.inList) return
       // A list in its place would have the button of another request where the pointer is.
       const card = viewOf(app, (await app.store.find(request.id)) ?? request)
-      await click.answer.replace(notice(entryWords({ card, link: app.slack.identity.linkTo(request) }, 'mine')))
+      const words = entryWords({ card, link: app.slack.identity.linkTo(request) }, 'mine')
+      const next = card.request.state === 'withdrawn' ? mrkdwn`\nIf it was in the way of another request, send that again.` : ''
+      await click.answer.replace(notice(mrkdwn`${words}${next}`))
     })
 
   return {
@@ -205,8 +207,8 @@ async function approveForm(app: App, request: Request, { origin, onHome, inList 
 
 /** `isUrgent`: an emergency approval is chosen. */
 async function heldForm(app: App, request: Request, isUrgent = false): Promise<Form> {
-  const { held, passed } = await holdsIfApproved(app, request)
-  const canPass = ruleOf(app, request)?.emergency && passed.length > 0
+  const { held, passed, isPassed } = await holdsIfApproved(app, request)
+  const canPass = ruleOf(app, request)?.emergency && !isPassed
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
   return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks: checkBlocks(viewOf(app, request)) })
 }

@@ -12,7 +12,7 @@ import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
-import { historiesOf, requestLine } from '../kit/list.ts'
+import { historiesOf, openRequests, requestLine } from '../kit/list.ts'
 import { readBriefly } from '../kit/thing.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { shortId } from '../messages/request-words.ts'
@@ -288,8 +288,11 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
   if (near) return near
   // No command has a digit.
-  if (lists.isIncomplete && /\d/.test(typed))
-    return notice(mrkdwn`Couldn't read every list of the account, so ${nameWords(typed)} wasn't found. Try again in a minute.`)
+  if (lists.isIncomplete && /\d/.test(typed)) {
+    const open = (await readBriefly(openRequests(app)))?.get(typed) ?? []
+    const unread = mrkdwn`Couldn't read every list of the account, so ${nameWords(typed)} wasn't found. Try again in a minute.`
+    return notice(joinMrkdwn([unread, ...open.map((request) => requestLine(app, request, 'Open request'))], '\n'))
+  }
   if (!looksLikeId(typed)) return undefined
   const inAudit = code(`${app.config.slack.command} audit ${typed}`)
   return notice(mrkdwn`No request ${code(typed)}. Requests are kept for 30 days after their end: see ${inAudit}.`)
@@ -355,16 +358,10 @@ async function lookUpWords(app: App, words: string[]) {
   const named = findThings(words, lists)
   const things = named.slice(0, mostThings)
   const histories = things.length > 0 ? await historiesOf(app, things) : []
-  // A request names the address and both servers. It is shown once, below the first of them.
-  const isFirst = (line: Mrkdwn, index: number) =>
-    !histories
-      .slice(0, index)
-      .flat()
-      .some(({ text }) => text === line.text)
   const found = things.map(
     (thing, index): FoundThing => ({
       thing,
-      history: (histories[index] ?? []).filter((line) => isFirst(line, index)),
+      history: histories[index] ?? [],
       offers: app.catalog.offersFor(thing.kind),
     }),
   )

@@ -40,9 +40,9 @@ function canceledWords({ planned, until }: FreezeRecord): Mrkdwn {
   return mrkdwn` This freeze had replaced the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}: set that again if you need it.`
 }
 
-function replacesWords({ ends, planned }: FreezeRecord): Mrkdwn {
-  if (ends === undefined) return mrkdwn``
-  if (!planned) return mrkdwn` It replaces another freeze.`
+function replacesWords({ planned, replaced }: FreezeRecord): Mrkdwn {
+  if (replaced) return mrkdwn` It replaces the one ${byWords(replaced.by)} until ${endOf(replaced.until)}.`
+  if (!planned) return mrkdwn``
   return mrkdwn` It replaces the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}.`
 }
 

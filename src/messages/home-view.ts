@@ -4,7 +4,7 @@ import { actions, button, context, divider, header, wholeSection } from '../slac
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { cardButtons, listedBlock, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
-import { type CardView, prefixOf } from './request-content.ts'
+import { type CardView, newsBlocks, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, startLine, statusLine } from './request-status.ts'
 import { approvedSoFar, heldBriefly, heldWords, whoIsAsked } from './request-words.ts'
@@ -119,7 +119,7 @@ export function wholeEntry({ card, link: address }: HomeEntry, viewerId: string,
   const title = wholeSection(mrkdwn`${joinMrkdwn([titleOf(card), link(address, 'Open')], '  ·  ')}${again}`)
   if (!decided.has(id)) {
     const buttons = actions(without(card, [cardButtons.withdraw]), `${listedBlock}waiting-${id}-${revision}`)
-    return [...title, ...cardBody(card), ...buttons, ...cardRest(card), divider()]
+    return [...title, ...newsBlocks(card), ...cardBody(card), ...buttons, ...cardRest(card), divider()]
   }
   return [
     ...title,

@@ -65,6 +65,11 @@ function isNews({ request: { alert, state } }: CardView): boolean {
   return alert !== undefined && state === 'waiting'
 }
 
+/** In a list, whose titles are without it. */
+export function newsBlocks(view: CardView): KnownBlock[] {
+  return isNews(view) && isInNews(view.request) ? reasonBlocks('Alert', newsOf(view.request), undefined) : []
+}
+
 const mostOfNews = 70
 
 /** A title shows no links. */

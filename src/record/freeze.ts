@@ -38,6 +38,8 @@ const FreezeRecord = z.object({
   ends: z.string().optional(),
   /** The time of that one, if it had not begun. */
   planned: z.object({ from: z.number(), until: z.number().optional() }).optional(),
+  /** Whose that one was, and until when, if it was on. */
+  replaced: z.object({ by: z.string().optional(), until: z.number().optional() }).optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
 
@@ -211,7 +213,8 @@ export function createFreezes(
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
-    const replaces = { ends: ended?.id, ...(isOn && canceled && { planned: canceled }) }
+    const replaced = isOn && ended && !planned ? { by: ended.by, until: ended.until } : undefined
+    const replaces = { ends: ended?.id, ...(isOn && canceled && { planned: canceled }), replaced }
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ...replaces }
     const causes = next.because && [{ code: next.because }]
     const time = isOn ? { from: record.from > now ? record.from : undefined, until: record.until } : canceled

@@ -37,21 +37,28 @@ function passedBy(signatures: RequestSignatures, request: Request, rule: PolicyR
   return genuine.length === 0 ? undefined : genuine.flatMap(({ passed = [] }) => passed)
 }
 
-/** What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes. */
+/**
+ * What would hold the request if it were approved now, in order, when it may start. `passed`: what an emergency approval that is given now passes.
+ * `isPassed`: emergency approvals that it has pass all of that.
+ */
 export async function holdsIfApproved(
   app: Timing & { freezes: Freezes; store: Store },
   request: Request,
-): Promise<{ held: Waits | undefined; passed: Passed[] }> {
+): Promise<{ held: Waits | undefined; passed: Passed[]; isPassed: boolean }> {
   const { freezes } = await app.freezes.read()
   const now = await app.store.now()
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, { ...signed, approvedAt: now }, times)?.waits
   const { times: unpassed } = timesOf(app, { ...request, decision: undefined, approvals: [] }, freezes)
-  const passable = { ...unpassed, freezes: unpassed.freezes.filter(({ ownId }) => ownId !== unreadableId) }
-  const holds = holdsOf(passable, passable, Math.max(now, request.start ?? 0))
+  const holdsBy = (all: Times) => {
+    const passable = { ...all, freezes: all.freezes.filter(({ ownId }) => ownId !== unreadableId) }
+    return holdsOf(passable, passable, Math.max(now, request.start ?? 0))
+  }
+  const holds = holdsBy(unpassed)
   // A start that was requested is no surprise.
   return {
     held: held?.for === 'start' && held.name === undefined ? undefined : held,
+    isPassed: holdsBy(times).length === 0,
     passed: holds.map(({ until, from: _, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
   }
 }

@@ -83,8 +83,11 @@ describe('addresses that another request has locked', () => {
     expect(await world.send([alert({ instance: 'edge-ash-1' })])).toBe(200)
 
     const card = await untilProposed(world, 'edge-ash-1')
+    await world.ben.command('/infra pending', { channel: ops })
+    const list = await untilShown(world.slack, people.ben, /need approval/)
+    expect(JSON.stringify(list.blocks)).toMatch(/Alert: `[^`]*NodeDown/)
     expect(card.text).toMatch(
-      /Check first\*\n• {2}1 left out: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, approve its request, or withdraw/,
+      /Check first\*\n• {2}1 left out when this was requested: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
     )
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)
@@ -108,7 +111,7 @@ describe('addresses that another request has locked', () => {
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
     expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. cc <!subteam\^S0ONCALL01>\.\n/)
     expect(message.text).toMatch(
-      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, or withdraw that and request again\./,
+      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
     )
     expect(message.text).toMatch(/edge-ash-1: .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/)
     expect(JSON.stringify(message.blocks)).not.toContain('Evacuate edge-ash-1…')

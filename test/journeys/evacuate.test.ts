@@ -229,7 +229,7 @@ describe('the addresses of an evacuation', () => {
 
   test('are left out by the form if they have an open request, which approvers check first and the result names', async () => {
     const why =
-      /left out: `203\.0\.113\.11` has an open request: “<http[^|]+\|Move 203\.0\.113\.11[^>]*>” by <[^>]+@ada>\. `203\.0\.113\.12` wasn't chosen\. To move an address now/
+      /left out[^:]*: `203\.0\.113\.11` has an open request: “<http[^|]+\|Move 203\.0\.113\.11[^>]*>” by <[^>]+@ada>\. `203\.0\.113\.12` wasn't chosen\. To move an address now/
     const world = await worldWith(addresses(3))
     await world.ada.command('/infra ip move 203.0.113.11 web-2', { channel: ops })
     await untilCard(world.slack, /Move 203\.0\.113\.11/)

@@ -11,7 +11,7 @@ test('a freeze is replaced by the next one, also by one that ends earlier, and o
   const world = await start()
   const first = await freeze(world, 'until in 6s because of the sale')
   await world.ben.command('/infra freeze until in 2s because of the sale', { channel: ops })
-  await untilSaid(world, ops, /It replaces another freeze\./)
+  await untilSaid(world, ops, /It replaces the one by <@\w+> until <!date/)
   await untilSaid(world, ops, /The freeze is over/)
   await world.slack.until(() => buttonsOf(cardNow(world, first)).length === 0)
   await wait(5_000)

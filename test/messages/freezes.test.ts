@@ -39,7 +39,10 @@ test('everything that is said of a freeze', async () => {
   await expectDocument('freezes.md', 'What is said of a freeze', [
     ['In its channel, when it begins', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'set', true))],
     ['To the operators', readable(freezeMessage(docsUrl, record({ until: at(18) })))],
-    ['Without an end, in place of another one', readable(freezeMessage(docsUrl, record({ ends: 'f3' }), 'set', true))],
+    [
+      'Without an end, in place of another one',
+      readable(freezeMessage(docsUrl, record({ ends: 'f3', replaced: { by: 'U0ADA00001', until: at(18) } }), 'set', true)),
+    ],
     [
       'In place of one that was planned',
       readable(freezeMessage(docsUrl, record({ ends: 'f3', planned: { from: at(12), until: at(18) } }), 'set', true)),

@@ -43,9 +43,12 @@ export const evacuationFindings = findings({
     { field: 'elasticIpIds' },
   ),
 
-  'left-out': finding({ causes }, ({ causes }) => phrase`${causes.length} left out: ${whys(causes)}${[decideFirst(causes)]}`, {
-    isNote: ({ causes }) => causes.every(isHarmless),
-  }),
+  'left-out': finding(
+    { causes },
+    ({ causes }) =>
+      phrase`${causes.length} left out${[causes.some(isLocked) ? ' when this was requested' : '']}: ${whys(causes)}${[decideFirst(causes)]}`,
+    { isNote: ({ causes }) => causes.every(isHarmless) },
+  ),
   'last-seen': finding(
     { server, count: z.number(), oldest: z.number() },
     ({ server, count, oldest }) =>
@@ -91,9 +94,12 @@ export function explainEvacuation(finding: Finding): Words | undefined {
   return moveFindings.explain(finding) ?? evacuationFindings.explain(finding)
 }
 
+const isLocked = ({ code }: Finding) => code === 'locked'
+
+/** True for as long as it is read: that request may have ended since. */
 function decideFirst(causes: Finding[]): string {
-  return causes.some(({ code }) => code === 'locked')
-    ? ' To move an address now, approve its request, or withdraw that and request again.'
+  return causes.some(isLocked)
+    ? ' To move an address now, approve its request, and press *Start now* if it is scheduled, or withdraw it. Without one, request the move.'
     : ''
 }
 
