@@ -84,8 +84,8 @@ export function warningWords(
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: true }
       case 'unable-to-confirm': {
-        const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers have` : phrase`${person(data.by)} has`
-        return { phrase: phrase`${who} no ${data.lacks}.`, isNote: true }
+        const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers` : phrase`${person(data.by)}`
+        return { phrase: phrase`${who} had no ${data.lacks} when this was requested.`, isNote: true }
       }
       default: {
         const words = findingWords(change, finding)
