@@ -137,7 +137,7 @@ describe('a rule with confirm: passkey', () => {
     const ben = await givePasskey(world, world.ben, people.ben)
     const { card } = await requestMove(world)
     const words = JSON.stringify(card.blocks)
-    expect(words).toMatch(/@chiara(?:\|[^>]*>)?>? had no passkey\./)
+    expect(words).toMatch(/@chiara(?:\|[^>]*>)?>? had no passkey when this was requested\./)
     expect(words).not.toMatch(/<@U0CHI00001>/)
     expect(words).not.toMatch(/ben>? had no passkey/)
     await restartWith(world, { policy: usual.replace(', confirm: passkey', '') })
