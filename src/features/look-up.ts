@@ -4,14 +4,15 @@ import type { z } from 'zod'
 import type { ApiKey, ElasticIp, Server, VirtualMachine } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { bareWords, buttonOf } from '../bolt/help.ts'
-import { accessWords, isBgp, parseKeyName, requesterOfKey, type SeenAssignment } from '../domain/account.ts'
+import { accessWords, isBgp, requesterOfKey, type SeenAssignment } from '../domain/account.ts'
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
-import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
+import { plainName, sameName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
+import { endsWhen, type KeyEnd, shownEnds } from '../kit/key-ends.ts'
 import { historiesOf, openRequests, requestLine } from '../kit/list.ts'
 import { readBriefly } from '../kit/thing.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
@@ -22,7 +23,7 @@ import type { Shortcut, ShortcutMessage } from '../slack/interactions.ts'
 import { oldNotes, type PageButton, pageActionIds } from '../slack/listing.ts'
 import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
-import { alternatives, code, dateTime, factName, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, someTexts } from '../slack/text.ts'
+import { alternatives, code, factName, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
 
 /** What the account shows. */
@@ -278,13 +279,18 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   const { lists, things } = await lookUpWords(app, wordsOf(typed))
   if (things.length > 0)
     return message([...things.flatMap((thing, index) => thingBlocks(thing, index, buttonInMessage)), ...context(oldNotes(lists))])
-  const keys = (await app.lists.apiKeys().catch(() => undefined))?.items ?? []
+  const list = await app.lists.apiKeys().catch(() => undefined)
+  const keys = list?.items ?? []
   const called = keys.filter((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
-  if (called.length > 0)
-    return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, called.length > 1 ? key.tokenLastSlice : undefined)))
+  if (called.length > 0) {
+    const ends = await readBriefly(shownEnds(app))
+    return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, ends, called.length > 1 ? key.tokenLastSlice : undefined)))
+  }
   // A key whose creation waits is not on the account yet. Its request locks the name.
   const [creation] = (await readBriefly(app.store.othersFor({ id: '', resource: `api_key_label:${typed.toLowerCase()}` }))) ?? []
   if (creation) return notice(requestLine(app, creation, 'Open request'))
+  if (list && !list.cut && !list.old && (await readBriefly(wasKey(app, typed))))
+    return notice(mrkdwn`No API key is called ${nameWords(typed)} now. See ${inAudit(app, typed)}.`)
   const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
   if (near) return near
   // No command has a digit.
@@ -294,8 +300,19 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
     return notice(joinMrkdwn([unread, ...open.map((request) => requestLine(app, request, 'Open request'))], '\n'))
   }
   if (!looksLikeId(typed)) return undefined
-  const inAudit = code(`${app.config.slack.command} audit ${typed}`)
-  return notice(mrkdwn`No request ${code(typed)}. Requests are kept for 30 days after their end: see ${inAudit}.`)
+  return notice(mrkdwn`No request ${code(typed)}. Requests are kept for 30 days after their end: see ${inAudit(app, typed)}.`)
+}
+
+const inAudit = ({ config }: App, typed: string) => code(`${config.slack.command} audit ${typed}`)
+
+/** Whether a request created a key of this name, or one of the last requests was about one. */
+async function wasKey({ store, catalog }: App, typed: string): Promise<boolean> {
+  const created = await store.lastChangesOf([`api_key_label:${typed.toLowerCase()}`])
+  const isOfKey = (request: Request) => {
+    const opened = request.resource.startsWith('api_key:') ? catalog.openIfFit(request) : undefined
+    return opened !== undefined && sameName(opened.change.subject(opened.facts), typed)
+  }
+  return created.size > 0 || (await store.ended(1, isOfKey)).length > 0
 }
 
 /** Messages show the first 8 characters of a request's id. */
@@ -314,14 +331,14 @@ async function requestsCalled({ redis, keys, store }: App, words: string[]): Pro
 
 const requestLines = (app: App, requests: Request[]) => requests.map((each) => requestLine(app, each, `Request ${shortId(each)}`))
 
-/** The list has its details and what can be requested for it. Its end is the one in its name. `mark`: tells it from others of its name. */
-function keyBlock(key: ApiKey, typed: string, mark: string | undefined): KnownBlock {
-  const { end } = parseKeyName(key.name) ?? {}
+/** The list has its details and what can be requested for it. `ends`: absent if they could not be read. `mark`: tells it from others of its name. */
+function keyBlock(key: ApiKey, typed: string, ends: Map<string, KeyEnd> | undefined, mark: string | undefined): KnownBlock {
+  const end = ends?.get(key.id)
   const requester = requesterOfKey(key)
   const more = [
     ...(requester ? [mrkdwn`For ${mention(requester)}`] : []),
     ...(mark ? [mrkdwn`Token ends in ${code(mark)}`] : []),
-    end === undefined ? mrkdwn`Doesn't end by itself` : mrkdwn`Ends ${dateTime(end)}`,
+    end ? mrkdwn`Ends ${phraseWords(endsWhen(end))}` : ends ? mrkdwn`Doesn't end by itself` : mrkdwn`Couldn't read when it ends`,
   ]
   const name = apiKeys.nameOf(key) ?? key.id
   const line = described(name, `API key, ${accessWords(key)}`, [joinMrkdwn(more, '  ·  ')], [key.user?.email])

@@ -149,6 +149,16 @@ test('a word that names nothing is still answered as an unknown command, also wh
   await untilShown(slack, people.ada, /other-thing/)
 })
 
+test('the name of a key that was revoked says where to find what became of it', async () => {
+  const { ada, ben, slack } = await startWorld()
+  await ada.command('/infra keys revoke terraform', { channel: ops })
+  const card = await untilCard(slack, /Revoke API key terraform/)
+  await ben.click(card, 'Approve')
+  await untilReport(slack, card.ts, /Done/)
+  await ada.command('/infra terraform', { channel: ops })
+  await untilShown(slack, people.ada, /^No API key is called terraform now\. See `\/infra audit terraform`\.$/)
+})
+
 test('the name of a key whose creation waits is that of its request', async () => {
   const { ada, slack } = await startWorld()
   await ada.command('/infra keys create ci-deploy', { channel: ops })

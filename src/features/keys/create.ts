@@ -23,6 +23,7 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { type Form, oneOf, text } from '../../kit/change-form.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
+import { createKey, fixedEnd } from '../../kit/key-ends.ts'
 import { apiKeys, keyNamesakes } from '../../kit/things.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
@@ -42,7 +43,6 @@ import {
   untilWords,
   usualEnd,
 } from './end-fields.ts'
-import { createKey, fixedEnd } from './ends.ts'
 
 /**
  * `name` is unique, so that a key whose creation was not confirmed can be found by it. For a key that ends, Lockkeeper adds the end when it is

@@ -1,10 +1,10 @@
 import type { App } from '../../app.ts'
 import { callsBefore } from '../../domain/key-ends.ts'
+import { earlierNow, openMessage, readEnd } from '../../kit/key-ends.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/once.ts'
 import type { Lease, Owed, Settlement } from '../../record/owed.ts'
 import { keyEndMessage, undeliveredEnd } from './end-words.ts'
-import { earlierNow, openMessage, readEnd } from './ends.ts'
 
 /** A message that is this late may have been sent before Redis lost or set back its data, so it is searched for. */
 const lateMs = 10 * 60_000

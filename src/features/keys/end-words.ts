@@ -1,10 +1,10 @@
-import { moment, type Phrase, phrase, utcTime } from '../../domain/text.ts'
+import { utcTime } from '../../domain/text.ts'
+import { endsWhen, type KeyEnd, type KeyEndMessage } from '../../kit/key-ends.ts'
 import { sameKey } from '../../messages/operator-notices.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { itemButton } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
-import type { KeyEnd, KeyEndMessage } from './ends.ts'
 
 /** How forms name a key: `ci-deploy (…x7Qz, ends 2027-01-02 10:00 UTC)`. */
 export function keyInForm({ label, lastSlice, end }: Partial<Pick<KeyEnd, 'lastSlice' | 'end'>> & { label: string }): string {
@@ -35,11 +35,6 @@ export function keyEndMessage(
     offers.flatMap((action) => itemButton(action, { id: keyId, text: keyInForm(key) })),
   )
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
-}
-
-/** Of two keys of one name, says which replaced the other. */
-export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
-  return phrase`${moment(end)}${isReplaced ? [', replaced by a newer key'] : []}`
 }
 
 /** For Home: one line for each key. */

@@ -9,14 +9,6 @@ import { AccountLimitError, ApiError, isUnanswered } from '../../domain/errors.t
 import { callDue } from '../../domain/key-ends.ts'
 import { inLane, withTurn } from '../../domain/lane.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
-import { checkRetraction } from '../../life/authority.ts'
-import { notifyOperators } from '../../outbox/notices.ts'
-import { oweFacts } from '../../outbox/once.ts'
-import { onApiError } from '../../outbox/operators.ts'
-import { UnreadableRecordError } from '../../record/store.ts'
-import { guardStore } from '../../redis/connect.ts'
-import { seal } from '../../redis/sealed.ts'
-import { overdueEnd, untrustedEnds } from './end-words.ts'
 import {
   changeEnd,
   earlierNow,
@@ -28,7 +20,15 @@ import {
   readEnds,
   shownAs,
   type Told,
-} from './ends.ts'
+} from '../../kit/key-ends.ts'
+import { checkRetraction } from '../../life/authority.ts'
+import { notifyOperators } from '../../outbox/notices.ts'
+import { oweFacts } from '../../outbox/once.ts'
+import { onApiError } from '../../outbox/operators.ts'
+import { UnreadableRecordError } from '../../record/store.ts'
+import { guardStore } from '../../redis/connect.ts'
+import { seal } from '../../redis/sealed.ts'
+import { overdueEnd, untrustedEnds } from './end-words.ts'
 
 /** The list of keys is read this often if nothing is due, or this long after a failure. */
 const listEveryMs = 30 * 60_000

@@ -6,12 +6,11 @@ import { accessFacts, accessWords, keyPhrase, labelOf, Namesakes, namesakesAre, 
 import type { Description, Fact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { moment, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
+import { endsWhen, KeyEnd, shownEnds } from '../../kit/key-ends.ts'
 import type { Thing } from '../../kit/thing.ts'
 import { apiKeys, keyNamesakes, markOf } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn, phraseWords } from '../../slack/text.ts'
-import { endsWhen } from './end-words.ts'
-import { KeyEnd, shownEnds } from './ends.ts'
 
 // What a rotation and a revocation share: what they read of the key, what they say of it, and how they compare it.
 

@@ -10,13 +10,13 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
+import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
 import { keyInForm } from './end-words.ts'
-import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from './ends.ts'
 import {
   keysWithEnds,
   markWords,
@@ -48,6 +48,7 @@ const revokeLater = 'Request to revoke it when nobody needs it anymore.'
 export const extensionFindings = findings({
   ...endFindings,
   namesakes: sharedFindings.namesakes,
+  replaced: finding('A newer key replaced this one. Extending it keeps its token working.'),
   'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
   'never-ends': finding("This key doesn't end by itself.", { next: revokeLater }),
@@ -194,7 +195,9 @@ async function preflight(
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
     const { label, requester, request, end } = known
     const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
-    const namesakes = namesakesOf(await shownEnds(app), list.items, key)
+    const shown = await shownEnds(app)
+    const namesakes = namesakesOf(shown, list.items, key)
+    const replaced: Found[] = shown.get(keyId)?.isReplaced ? [{ code: 'replaced' }] : []
     const facts = {
       keyId,
       endsAt,
@@ -204,7 +207,7 @@ async function preflight(
       namesakes,
       known: { label, requester, request, createdAt: known.createdAt, end },
     }
-    return { facts, unchecked: [], warnings: namesakeWarnings(namesakes), incomplete: false }
+    return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(namesakes)], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }

@@ -1,10 +1,10 @@
 import type { Ability } from '../../kit/ability.ts'
+import { readEnds, shownAs, shownEnds } from '../../kit/key-ends.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { wholeSection } from '../../slack/blocks.ts'
 import { sendKeyEnd } from './end-messages.ts'
 import { ownKeyWords } from './end-words.ts'
 import { tendKeyEnds } from './end-work.ts'
-import { readEnds, shownAs, shownEnds } from './ends.ts'
 
 /** Deletes keys at their ends, and calls their owners before. Also while no rule permits a kind of change, because the ends were promised. */
 export const keyEnds: Ability = {

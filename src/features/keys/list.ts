@@ -5,12 +5,12 @@ import { accessWords, labelOf, requesterOfKey } from '../../domain/account.ts'
 import type { List } from '../../domain/list.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
+import { endsWhen, type KeyEnd, shownEnds } from '../../kit/key-ends.ts'
 import { historiesOf, listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
 import { filteredListing, type Listing } from '../../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
-import { endsWhen, keyInForm } from './end-words.ts'
-import { type KeyEnd, shownEnds } from './ends.ts'
+import { keyInForm } from './end-words.ts'
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {

@@ -3,11 +3,11 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { labelOf } from '../../domain/account.ts'
 import type { Ability } from '../../kit/ability.ts'
+import { knownEnds } from '../../kit/key-ends.ts'
 import { type OwedMessage, owedMessage, sendOwedMessage } from '../../kit/owed-message.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
 import { keyInForm } from './end-words.ts'
-import { knownEnds } from './ends.ts'
 
 /** For KEY_REVIEW: every Monday, the operators get the keys that need attention. */
 export const reviewKeys: Ability = {

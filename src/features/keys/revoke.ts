@@ -6,10 +6,10 @@ import { phrase } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
+import { changeEnd } from '../../kit/key-ends.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { mrkdwn } from '../../slack/text.ts'
-import { changeEnd } from './ends.ts'
 import {
   describeKey,
   differences,

@@ -29,6 +29,7 @@ import { formatDuration, type Phrase, phrase, utcTime } from '../../domain/text.
 import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
+import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, placeOf, shownEnds } from '../../kit/key-ends.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { requestIdFor } from '../../life/submit.ts'
@@ -45,7 +46,6 @@ import {
   splitEnd,
   untilWords,
 } from './end-fields.ts'
-import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, placeOf, shownEnds } from './ends.ts'
 import {
   describeKey,
   differences,

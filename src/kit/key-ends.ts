@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { ApiKey } from '../../account/objects.ts'
-import type { App } from '../../app.ts'
-import { parseKeyName, writeKeyName } from '../../domain/account.ts'
-import type { IssuedFor, OnAnswer } from '../../domain/change.ts'
-import { type NewKeyEnd, wholeMinute } from '../../domain/key-ends.ts'
-import { guardStore } from '../../redis/connect.ts'
-import { type Opened, open, replace, seal } from '../../redis/sealed.ts'
+import type { ApiKey } from '../account/objects.ts'
+import type { App } from '../app.ts'
+import { parseKeyName, writeKeyName } from '../domain/account.ts'
+import type { IssuedFor, OnAnswer } from '../domain/change.ts'
+import { type NewKeyEnd, wholeMinute } from '../domain/key-ends.ts'
+import { moment, type Phrase, phrase } from '../domain/text.ts'
+import { guardStore } from '../redis/connect.ts'
+import { type Opened, open, replace, seal } from '../redis/sealed.ts'
 
 /** A key that ends by itself, as it is signed in Redis. Times are in ms since 1970. */
 export const KeyEnd = z.object({
@@ -136,6 +137,11 @@ export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
   for (const { once, replaces, ...end } of pending)
     if (isDone(once) && ends.get(end.keyId)?.since === replaces?.since) ends.set(end.keyId, end)
   return ends
+}
+
+/** Of two keys of one name, says which replaced the other. */
+export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
+  return phrase`${moment(end)}${isReplaced ? [', replaced by a newer key'] : []}`
 }
 
 /** After a rotation with overlap two keys have one name. */
