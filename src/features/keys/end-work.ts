@@ -98,8 +98,9 @@ async function noteGone(app: App, ends: Map<string, KeyEnd>, { listed, now }: { 
   return new Set(idsOf(current.filter(isGone)))
 }
 
-function noteOf(act: 'call-for-key-end' | 'end-key', { keyId, label, end }: KeyEnd): AuditNote {
-  return { act, resource: `api_key:${keyId}`, resourceId: keyId, text: label, until: end }
+function noteOf(act: 'call-for-key-end' | 'end-key', { keyId, label, lastSlice, end }: KeyEnd): AuditNote {
+  const text = lastSlice === undefined ? label : `${label} (token ends in ${lastSlice})`
+  return { act, resource: `api_key:${keyId}`, resourceId: keyId, text, until: end }
 }
 
 /**
@@ -200,8 +201,9 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
     // Otherwise somebody has deleted it before.
     if (!record.gone || listed.some(({ id }) => id === record.keyId)) {
       // Another process may do the same.
-      await app.audit.noteOnce(noteOf('end-key', record), againMs)
-      await tell(app, shownAs(record, listed), 'ended')
+      const shown = shownAs(record, listed)
+      await app.audit.noteOnce(noteOf('end-key', shown), againMs)
+      await tell(app, shown, 'ended')
     }
     await forget(app, record)
   }

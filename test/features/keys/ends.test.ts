@@ -8,6 +8,7 @@ import { currentSpender, inLane } from '../../../src/domain/lane.ts'
 import type { List } from '../../../src/domain/list.ts'
 import { createRequestSignatures } from '../../../src/domain/request-signature.ts'
 import { createKeyring, Secret } from '../../../src/domain/signing.ts'
+import { wordsOfAct } from '../../../src/features/audit/entry-words.ts'
 import { senders } from '../../../src/features/index.ts'
 import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
@@ -254,6 +255,11 @@ describe('a key that ends', () => {
     expect(new Set(keys.posts.map(({ place }) => place))).toEqual(new Set(['C0OPS00001 1000.1']))
     expect(keys.posts.map(({ buttons }) => buttons)).toEqual([['key.extend', 'key.rotate'], ['key.extend', 'key.rotate'], []])
     expect(await keys.acts()).toEqual(['call-for-key-end', 'call-for-key-end', 'end-key'])
+    expect((await keys.entries()).map(wordsOfAct)).toEqual([
+      'Notified the owner that a key ends soon: ci-deploy (token ends in new1)',
+      'Notified the owner that a key ends soon: ci-deploy (token ends in new1)',
+      'Deleted a key at its end: ci-deploy (token ends in new1)',
+    ])
     expect(await keys.ends()).toEqual([])
   })
 
