@@ -32,8 +32,11 @@ export type FilledForm = (metadata: string, filling: Filling) => ModalView
 /** The form of a kind of change, filled with an earlier request, with the change that undoes one, or with the words of a command. */
 export interface ChangeForms {
   filled: FilledForm
-  /** Reads the account, and renders the same with what can be requested now. It replaces the filled form once that is open. */
-  fresh?: ((...content: Parameters<FilledForm>) => Promise<ModalView>) | undefined
+  /**
+   * Reads the account, and renders the same with what can be requested now, if that can be another form. It replaces the filled form once that is
+   * open. Throws a Refusal if what it is about is gone.
+   */
+  fresh: (...content: Parameters<FilledForm>) => Promise<ModalView | undefined>
 }
 
 /** What an ended request offers to request: the content of a form, and the earlier request that it names. */
@@ -77,7 +80,7 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
     },
     fill: async (click) => {
       const { request, origin } = await opened(click)
-      return handlerOf(forms, request.kind)?.fresh?.(...(await contentOf(request, origin, click.responseUrl)))
+      return handlerOf(forms, request.kind)?.fresh(...(await contentOf(request, origin, click.responseUrl)))
     },
   }
 }

@@ -10,12 +10,12 @@ import { cardButtons, moreOnHome, refreshHome } from '../messages/button-ids.ts'
 import { gate } from '../rights/authorize.ts'
 import { may, reasonTerms } from '../rights/judge.ts'
 import type { Command } from '../slack/commands.ts'
-import { outdatedButton, Refusal } from '../slack/errors.ts'
+import { goneSince, outdatedButton, Refusal } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { type PageButton, pageActionIds } from '../slack/listing.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { type Details, detailsActionId, detailsMessage, ItemButton, itemActionId, itemButton, type ListedItem } from '../slack/table.ts'
-import { mrkdwn, nameWords } from '../slack/text.ts'
+import { mrkdwn } from '../slack/text.ts'
 import { type ChangeForms, fillAgain, fillRetry, fillReverse, formAgain } from './again-forms.ts'
 import type { Home } from './home.ts'
 import { requestButtons } from './request-buttons.ts'
@@ -137,7 +137,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
         const { id, text } = opened(click)
         const asBefore = { name: text }
         const now = await (details[of]?.(id, click.origin).catch(() => asBefore) ?? asBefore)
-        if (!now) throw new Refusal('out-of-date', mrkdwn`${nameWords(text)} is no longer on the account. Nothing can be requested for it.`)
+        if (!now) throw goneSince(text)
         return now.name === text ? undefined : opened(click, now.name).view
       },
     }

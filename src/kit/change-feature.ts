@@ -17,7 +17,7 @@ import { gate, ReasonRequired } from '../rights/authorize.ts'
 import { endsTerms } from '../rights/judge.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
 import type { Command, CommandCall, GivenWords } from '../slack/commands.ts'
-import { causeOf, nothingRequested, notRequested, outdatedButton, Refusal, toUserWords, withButtons } from '../slack/errors.ts'
+import { causeOf, goneSince, nothingRequested, notRequested, outdatedButton, Refusal, toUserWords, withButtons } from '../slack/errors.ts'
 import type { Click, SlashCommand } from '../slack/interactions.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
 import { code, joinMrkdwn, mrkdwn, nameWords, ownWords } from '../slack/text.ts'
@@ -34,12 +34,13 @@ import {
   formWithBoxes,
   noted,
   offerChoices,
+  optionIn,
   submitForm,
   updateForm,
 } from './change-form.ts'
 import type { Findings } from './findings.ts'
 import { seenBy } from './seen.ts'
-import { type AnyThing, askWhichOne, findOption, findTyped, type Namesakes, optionById, suggesting } from './thing.ts'
+import { type AnyThing, askWhichOne, findOption, findTyped, type Namesakes, optionById, readBriefly, suggesting } from './thing.ts'
 
 /** What a whole command names: a change, or the things of one name, of which one is meant. */
 export type Named<Input> = { input: Input } | Namesakes<Input>
@@ -136,9 +137,12 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
     const prepared = (metadata: string) =>
       form.hasEnds ? noted(metadata, { ends: endsTerms(app, kind, readMetadata(metadata)?.origin.channelId ?? '') }) : metadata
     const filled: FilledForm = (metadata, filling) => formView(form, filledView(form, change, prepared(metadata), filling).view)
-    const fresh = (metadata: string, filling: Filling) => {
+    const fresh = async (metadata: string, filling: Filling) => {
       const { view, asked } = filledView(form, change, metadata, filling)
-      return formWithBoxes(app, form, view, asked)
+      if (form.boxes) return formWithBoxes(app, form, view, asked)
+      const about = optionIn(view.entered?.[form.about])
+      const list = about && aboutThing && (await readBriefly(aboutThing.list(app)))
+      if (list?.isWhole && !list.old && !list.items.some(({ id }) => id === about?.value)) throw goneSince(about?.text.text ?? '')
     }
 
     async function run(call: CommandCall): Promise<void> {
@@ -215,7 +219,7 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
         },
       ],
       changes: [change],
-      forms: { [kind]: { filled, fresh: form.boxes && fresh } },
+      forms: { [kind]: { filled, fresh } },
       itemActions: item ? [{ ...item, kind, form: (metadata, shown) => formForItem(form, prepared(metadata), shown) }] : [],
       clicks: {
         ...Object.fromEntries(pickers.map(([name]) => [actionIdOf(form, name), (click) => updateForm(app, form, name, click)])),

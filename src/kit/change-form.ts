@@ -303,7 +303,7 @@ function enteredText(entered: Entered): string | undefined {
   return typeof entered === 'string' ? entered : entered?.value
 }
 
-function optionIn(entered: Entered): PlainTextOption | undefined {
+export function optionIn(entered: Entered): PlainTextOption | undefined {
   return typeof entered === 'string' ? undefined : entered
 }
 

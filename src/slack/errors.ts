@@ -17,7 +17,7 @@ import {
   writeRefusalOf,
 } from '../domain/errors.ts'
 import { formatDuration } from '../domain/text.ts'
-import { escapeMrkdwn, type Mrkdwn, mrkdwn } from './text.ts'
+import { escapeMrkdwn, type Mrkdwn, mrkdwn, nameWords } from './text.ts'
 
 interface RefusalOptions {
   /** The field of the form that it is about. Default: the first one. */
@@ -54,6 +54,11 @@ export function isRefused(error: unknown, code: RefusalCode): error is Refusal {
 }
 
 export const outdatedButton = mrkdwn`This button is out of date. Run the command again.`
+
+/** For a form that an old message opened. */
+export function goneSince(name: string): Refusal {
+  return new Refusal('out-of-date', mrkdwn`${nameWords(name)} is no longer on the account. Nothing can be requested for it.`)
+}
 
 /** An error that kept a change from being requested: its sentence says so. `cause` is for the log and the operators. */
 class NothingRequested extends Error {

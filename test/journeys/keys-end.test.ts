@@ -126,6 +126,22 @@ describe('a key for a time', () => {
     expect(form()).not.toContain(key?.id)
   })
 
+  test.each(['extend short 30d', 'rotate short', 'revoke short'])('that is gone is not requested again: keys %s', async (command) => {
+    const world = await start()
+    await carryOut(world, '/infra keys create short for 2d', 'Create key')
+    const [key] = keysCalled(world, 'short')
+    await world.ada.command(`/infra keys ${command}`, { channel: ops })
+    await world.ada.click(await untilCard(world.slack, /needs approval from/), 'Withdraw')
+    const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
+    await untilReport(world.slack, (await carryOut(world, '/infra keys revoke short')).ts, /Done/)
+    const form = () => JSON.stringify(world.ada.topView()?.view ?? '')
+
+    await world.ada.click(withdrawn, 'Request again')
+    await world.slack.until(() => form().includes('is no longer on the account. Nothing can be requested for it.'), { what: 'a sentence' })
+    expect(form()).toMatch(/short[^"]* is no longer/)
+    expect(form()).not.toContain(key?.id)
+  })
+
   test.each([
     ['took effect', 'drop-after', /Done/, 1],
     ['did not', 'drop-before', /Not started.*The key wasn't extended\. It ends as before/, 0],

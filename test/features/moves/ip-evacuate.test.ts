@@ -161,7 +161,7 @@ describe('the form of an evacuation', () => {
     const facts = { from, to, items: [{ elasticIpId: 'eip_1', address: '203.0.113.1', from, to }], leftOut: [] }
     const filling = { input: { serverId: 'sv_1', targetId: 'sv_9', elasticIpIds: ['eip_1'] }, facts, reason: undefined }
 
-    const form = await evacuateServer.create(app).forms?.['ip.evacuate']?.fresh?.('{}', filling)
+    const form = await evacuateServer.create(app).forms?.['ip.evacuate']?.fresh('{}', filling)
 
     expect(shown(form?.blocks as KnownBlock[])).toBe('[x] 203.0.113.1')
     const chosen = { ticked: ['eip_1'], copy: [ip(1, elsewhere)], unread }
