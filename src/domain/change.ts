@@ -185,8 +185,10 @@ export interface Preflight<Facts, Input = unknown> {
   incomplete: boolean
 }
 
-export interface PreflightOptions {
+export interface PreflightOptions<Facts = unknown> {
   signal?: AbortSignal
+  /** Before a write: it names what is gone by now. */
+  approved?: Facts | undefined
   /** True when a change is requested. The check then also makes the reads that only the warnings need. */
   forRequest?: boolean
 }
@@ -235,7 +237,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   moreResources?(input: Input, facts: Facts): string[]
   /** The project of the resource, for rules that depend on it. Absent for a kind whose resources belong to no project. */
   project?(facts: Facts): Project
-  preflight(input: Input, options: PreflightOptions): Promise<Preflight<Facts, Input>>
+  preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
   /** The end that it gives a key, or undefined for never. `unread`: the account did not show it. Undefined as a whole if it gives none. */
   endOf?(input: Input, facts: Facts): NewEnd | undefined
   /** Finds what has changed since the approval and matters. */

@@ -129,7 +129,7 @@ function createRead(app: App, opened: Opened, waiting: ReadonlySet<string>, bega
 
   async function readAll(startedAt: number): Promise<Reading> {
     const input = change.items?.narrow(opened.input, [...waiting])
-    const result = await readAccount(app, { change, input })
+    const result = await readAccount(app, { change, input, facts })
     if (result.is !== 'unchanged') return { startedAt, of: () => result }
     return { startedAt, of: comparing(change.complete?.(facts, result.facts) ?? result.facts) }
   }

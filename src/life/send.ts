@@ -347,7 +347,7 @@ const preflightMs = 15_000
 
 /** Repeats the preflight check right before the write, and compares the account with what was approved. Throws unexpected errors. */
 export async function repeatPreflight(app: App, { change, input, facts }: Opened): Promise<PreflightResult> {
-  const now = await readAccount(app, { change, input })
+  const now = await readAccount(app, { change, input, facts })
   if (now.is !== 'unchanged') return now
   const differences = change.differences(facts, now.facts)
   if (differences.length > 0) return { is: 'changed', causes: differences }
@@ -355,9 +355,12 @@ export async function repeatPreflight(app: App, { change, input, facts }: Opened
 }
 
 /** Repeats the reads of a preflight check without comparing them with what was approved. Throws unexpected errors. */
-export async function readAccount(app: App, { change, input }: Pick<Opened, 'change' | 'input'>): Promise<PreflightResult> {
+export async function readAccount(
+  app: App,
+  { change, input, facts }: Pick<Opened, 'change' | 'input' | 'facts'>,
+): Promise<PreflightResult> {
   try {
-    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs) })
+    const now = await change.preflight(input, { signal: AbortSignal.timeout(preflightMs), approved: facts })
     if (!now.incomplete) return { is: 'unchanged', facts: now.facts }
     noteUnanswered(app)
     return unread()

@@ -143,6 +143,28 @@ describe('a key for a time', () => {
   })
 
   test.each([
+    ['extend short 30d', undefined],
+    ['rotate short', 'Rotate key'],
+    ['revoke short', undefined],
+  ])('that was deleted by hand since its request is named in the report: keys %s', async (command, button) => {
+    const world = await start()
+    await carryOut(world, '/infra keys create short for 2d', 'Create key')
+    const [key] = keysCalled(world, 'short')
+    await world.ada.command(`/infra keys ${command}`, { channel: ops })
+    const asked = await untilCard(world.slack, /needs approval from/)
+    const { apiKeys } = world.accountApi.world.data
+    apiKeys.splice(
+      apiKeys.findIndex(({ id }) => id === key?.id),
+      1,
+    )
+    await world.ben.click(asked, 'Approve')
+    if (button) await world.ada.click(await untilCard(world.slack, /\*Approved\.\*/), button)
+    const report = await untilReport(world.slack, asked.ts, /on the account/)
+
+    expect(report.text).toContain(`No API key \`short (…${key?.token.slice(-5)})\` on the account.`)
+  })
+
+  test.each([
     ['took effect', 'drop-after', /Done/, 1],
     ['did not', 'drop-before', /Not started.*The key wasn't extended\. It ends as before/, 0],
   ] as const)('is extended or not, whatever became of the answer: the write %s', async (_, kind, words, isLater) => {

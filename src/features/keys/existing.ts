@@ -11,6 +11,7 @@ import type { Thing } from '../../kit/thing.ts'
 import { apiKeys, keyNamesakes, markOf } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn, phraseWords } from '../../slack/text.ts'
+import { keyInForm } from './end-words.ts'
 
 // What a rotation and a revocation share: what they read of the key, what they say of it, and how they compare it.
 
@@ -48,6 +49,9 @@ export type KeyFacts = z.infer<typeof KeyFacts>
 const Verb = z.enum(['rotate', 'revoke'])
 type Verb = z.infer<typeof Verb>
 
+/** `called`: what the request has of a key that is gone. */
+export const called = z.string().optional()
+export const noKey = (key: { keyId: string; called?: string | undefined }) => phrase`No API key ${key.called ?? key.keyId} on the account.`
 export const requestNew = 'Request a new key.'
 const keyId = z.string()
 const name = z.string()
@@ -55,7 +59,7 @@ const ms = z.number().optional()
 const inUseMs = 7 * 24 * 3_600_000
 
 export const sharedFindings = {
-  'no-key': finding({ keyId, verb: Verb }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, {
+  'no-key': finding({ keyId, verb: Verb, called }, noKey, {
     next: ({ verb }) => (verb === 'rotate' ? requestNew : ''),
   }),
   'own-key': finding({ verb: Verb }, ({ verb }) => `Lockkeeper uses this key, so it can't ${verb} it.`, {
@@ -113,13 +117,13 @@ export async function preflightKey(
   app: App,
   verb: Verb,
   keyId: string,
-  { signal, forRequest }: PreflightOptions,
+  { signal, forRequest, approved }: PreflightOptions<KeyFacts>,
 ): Promise<Preflight<KeyFacts, { keyId: string }> & { warnings: SharedFinding[]; key?: ApiKey }> {
   const warnings: SharedFinding[] = [{ code: 'token-stops', verb }]
   try {
     const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key) return refuse({ code: 'no-key', keyId, verb })
+    if (!key) return refuse({ code: 'no-key', keyId, verb, called: approved && keyInForm({ ...approved, label: subjectOf(approved) }) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
     const { id, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
     const all = await shownEnds(app)

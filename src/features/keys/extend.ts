@@ -18,11 +18,13 @@ import { mrkdwn } from '../../slack/text.ts'
 import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
 import { keyInForm } from './end-words.ts'
 import {
+  called,
   keysWithEnds,
   markWords,
   NamesakesOfKey,
   namesakesOf,
   namesakeWarnings,
+  noKey,
   othersWork,
   sharedFindings,
   tokenFact,
@@ -49,7 +51,7 @@ export const extensionFindings = findings({
   ...endFindings,
   namesakes: sharedFindings.namesakes,
   replaced: finding('A newer key replaced this one. Extending it keeps its token working.'),
-  'no-key': finding({ keyId }, ({ keyId }) => phrase`No API key ${keyId} on the account.`, { next: 'Request a new key.' }),
+  'no-key': finding({ keyId, called }, noKey, { next: 'Request a new key.' }),
   'own-key': finding('Lockkeeper uses this key, so it never ends it.', { next: '' }),
   'never-ends': finding("This key doesn't end by itself.", { next: revokeLater }),
   'end-lost': finding(
@@ -180,14 +182,14 @@ export function extensionChange(app: App): Change<Extension, Facts> {
 async function preflight(
   app: App,
   { keyId, endsAt }: Extension,
-  { signal, forRequest }: PreflightOptions,
+  { signal, forRequest, approved }: PreflightOptions<Facts>,
 ): Promise<Preflight<Facts, Extension>> {
   const { refuse } = extensionFindings
   requireEndable(app, endsAt, refuse)
   try {
     const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key) return refuse({ code: 'no-key', keyId })
+    if (!key) return refuse({ code: 'no-key', keyId, called: approved?.known && keyInForm({ ...approved, label: approved.known.label }) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
     const known = (await knownEnds(app)).get(keyId)
     const named = parseKeyName(key.name)?.end

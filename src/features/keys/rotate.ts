@@ -281,7 +281,7 @@ async function observeRotation(app: App, { keyId }: Rotation, { lastSlice }: Rot
 async function preflight(
   app: App,
   { keyId, oldEndsAt, newKey }: Rotation,
-  options: PreflightOptions,
+  options: PreflightOptions<RotationFacts>,
 ): Promise<Preflight<RotationFacts, Rotation>> {
   const { key, facts, ...checked } = await preflightKey(app, 'rotate', keyId, options)
   const opened: RotationFinding[] = key && isOpenToAll(key) ? [{ code: 'full-access-from-everywhere' }] : []
