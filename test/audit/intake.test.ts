@@ -55,7 +55,7 @@ test('concurrent notes of two processes form one whole chain, and each is chaine
       await sleep(Math.random() * 150)
       await (index % 2 === 0 ? first : second).note({ act: 'request', text: what })
       // Both processes try to chain at the same moment.
-      void second.chained()
+      await second.chained()
     }),
   )
   await untilChained(mine, first)
