@@ -78,6 +78,7 @@ test('requests of several, as their messages and reports show them', async () =>
     ['Requested', cardViewFor({ description: evacuation, items: [item(1), item(2)] })],
     ['Requested, of many', cardViewFor({ description: evacuation, items: many(7, {}) })],
     ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
+    ['Under way, and the rest waits for the next minute', { ...viewOf(begun, 'tracking'), sendingMs: 60_000 }],
     ['Partly done', viewOf(mixed, 'failed')],
     ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
     ['Done, and one was left out', { ...viewOf(many(3, { state: 'done' }), 'done'), left: { words: undefined, count: 1 } }],
