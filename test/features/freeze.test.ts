@@ -132,7 +132,7 @@ function startTelling() {
 
 const limited: Posted = { is: 'rate-limited', retryInMs: 30_000 }
 
-describe('a message about a freeze that is told late', () => {
+describe('a late message about a freeze', () => {
   test('does not say that it is on once somebody lifted it', async () => {
     const { answers, set, lift, sweep, marks } = startTelling()
     await set()

@@ -286,7 +286,7 @@ describe('a passkey that is removed', () => {
 
   test.each([
     [
-      'trusted anew on the server, as the record was gone',
+      'trusted on the server again, because the record was gone',
       async (world: PolicyWorld, code: string) => {
         await world.records.redis.del(world.records.keys.passkeys)
         expect(await runTrust(world, ['trust', code, '--yes'])).toMatchObject({ exitCode: 0 })
