@@ -1,14 +1,27 @@
 import type { App } from '../../app.ts'
-import type { AuditEntry } from '../../audit/chain.ts'
+import type { FoundEntry } from '../../audit/find.ts'
 import type { Request } from '../../domain/request.ts'
 import { isElapsed, readStart } from '../../domain/times.ts'
 import type { OwnAbility } from '../../kit/ability.ts'
+import { stateWords } from '../../messages/request-words.ts'
+import { stateOfAct } from '../../record/steps.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { createOneAtATime } from '../../slack/one-at-a-time.ts'
 import type { Details } from '../../slack/table.ts'
 import { channelMention, code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, userGroupMention } from '../../slack/text.ts'
-import { attemptWords, causesInWords, isAct, subjectOf, typedActs, type WordsOfChanges, whyRefused, wordsOfAct } from './entry-words.ts'
+import {
+  attemptWords,
+  causesInWords,
+  emergencyWords,
+  isAct,
+  subjectOf,
+  typedActs,
+  type WordsOfChanges,
+  whyRefused,
+  whyUnverified,
+  wordsOfAct,
+} from './entry-words.ts'
 import { isRequestId, listedRows, storyDetails, storyRow } from './rows.ts'
 import { findStories, readStory, type Story } from './stories.ts'
 
@@ -89,7 +102,7 @@ async function stepsOf(app: App, requestId: string): Promise<Details | undefined
 
 interface Word {
   /** `text` makes the text of the entry. It is made once for all words, because that takes most of the time of a search. */
-  fits: (entry: AuditEntry, text: () => string) => boolean
+  fits: (entry: FoundEntry, text: () => string) => boolean
   shown: Mrkdwn
 }
 
@@ -98,7 +111,7 @@ export function readFilter(words: string[], me: string, catalog: WordsOfChanges,
   const read = words.map((word) => readWord(word, me, catalog))
   const shown = [...read.map(({ shown }) => shown), ...(since ? [since.shown] : [])]
   return {
-    fits: (entry: AuditEntry) => {
+    fits: (entry: FoundEntry) => {
       if (since && entry.at < since.at) return false
       let made: string | undefined
       const text = () => {
@@ -129,20 +142,29 @@ function readWord(word: string, me: string, catalog: WordsOfChanges): Word {
 }
 
 /** Whether the word is the person's id, or the first 8 or more characters of the request's id or of its hash. */
-function hasId({ by, requestId, payload }: AuditEntry, word: string): boolean {
+function hasId({ by, requestId, payload }: FoundEntry, word: string): boolean {
   const startsIt = /^[0-9a-f]{8,}$/i.test(word) && [requestId, payload].some((id) => id?.startsWith(word.toLowerCase()))
   return by === word || startsIt
 }
 
 /** Returns the text that a word is searched in: the entry's members, and the words that show it. */
-function textOf(entry: AuditEntry, catalog: WordsOfChanges): string {
+function textOf(entry: FoundEntry, catalog: WordsOfChanges): string {
   const { kind, resource, facts, rule, via, reason, answer, resourceId, causes, text, to, act, attempted } = entry
   const why =
     act === 'refused'
       ? [mrkdwn`tried ${attemptWords(entry, catalog)}`, ...whyRefused(entry)].map(({ text }) => text)
       : causesInWords(entry, catalog)
   const members = [kind, resource, rule, via, reason, resourceId, text, to, act, attempted, JSON.stringify([facts, answer, causes])]
-  return [...members, subjectOf(entry, catalog), wordsOfAct(entry), ...why].join('\n').toLowerCase()
+  const [unverified, state] = [whyUnverified(entry), stateOfAct(act)]
+  const words = [
+    subjectOf(entry, catalog),
+    wordsOfAct(entry),
+    ...(state === undefined ? [] : [stateWords({ state })]),
+    ...emergencyWords(entry).map(({ text }) => text),
+    ...(unverified === undefined ? [] : [`unverified (${unverified})`]),
+    ...why,
+  ]
+  return [...members, ...words].join('\n').toLowerCase()
 }
 
 /** People are in the audit by their ids, so a name finds only texts that contain it. */

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../audit/chain.ts'
 import type { FoundEntry } from '../../audit/find.ts'
 import { type RefusalCode, refusalCodes } from '../../domain/codes.ts'
 import { phraseText } from '../../domain/text.ts'
+import { pastWords } from '../../messages/request-words.ts'
 import { findingWords } from '../../messages/why-not.ts'
 import type { Catalog } from '../../record/catalog.ts'
 import type { StepName } from '../../record/steps.ts'
@@ -57,7 +58,7 @@ export const acts: Record<string, ActWords> = {
   answer: { word: 'answer', words: 'The account answered' },
   refused: { word: 'refused', words: 'Refused' },
   freeze: { word: 'freeze', words: 'Froze all changes' },
-  unfreeze: { word: 'unfreeze', words: 'Lifted the freeze' },
+  unfreeze: { word: 'freeze', words: 'Lifted the freeze' },
   'call-for-key-end': { word: 'key-end', words: 'Notified the owner that a key ends soon' },
   'end-key': { word: 'key-end', words: 'Deleted a key at its end' },
   'passkey-pending': { word: 'passkey', words: 'Made a passkey that waits for an operator to trust it' },
@@ -70,6 +71,7 @@ export const acts: Record<string, ActWords> = {
 }
 
 export function wordsOfAct({ act, missing, needed, through, text, from }: AuditEntry): string {
+  if (act === 'freeze' && from !== undefined) return 'Planned a freeze of all changes'
   if (act === 'unfreeze' && from !== undefined) return 'Canceled the planned freeze'
   if (/key-end$|^end-key$/.test(act) && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
   if (act.startsWith('passkey-') && text !== undefined) return `${knownWords(act)?.words ?? act}: ${text}`
@@ -112,6 +114,11 @@ function knownFacts({ kind = '', item, facts }: AuditEntry, catalog: WordsOfChan
 
 export function causesInWords({ kind, causes = [] }: AuditEntry, catalog: WordsOfChanges): string[] {
   return causes.map((cause) => findingWords(catalog.changeIfKnown(kind ?? ''), cause).why)
+}
+
+export function emergencyWords({ act, passed }: AuditEntry): Mrkdwn[] {
+  if (act !== 'break-glass') return passed === undefined ? [] : [mrkdwn`emergency approval${pastWords(passed)}`]
+  return passed === undefined || passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]
 }
 
 /** Says who tried what, and why it was refused. `subject` is that of the request on which the steps are shown: they do not repeat it. */

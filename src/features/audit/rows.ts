@@ -1,7 +1,7 @@
 import type { FoundEntry } from '../../audit/find.ts'
 import type { ItemState, RequestState } from '../../domain/request.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { grantWords, pastWords, ruleWords } from '../../messages/request-words.ts'
+import { grantWords, ruleWords } from '../../messages/request-words.ts'
 import { itemStateOf } from '../../record/children.ts'
 import { stateOfAct } from '../../record/steps.ts'
 import { option } from '../../slack/blocks.ts'
@@ -23,6 +23,7 @@ import {
 import {
   attemptWords,
   causesInWords,
+  emergencyWords,
   refusedSentence,
   subjectOf,
   unverifiedAmong,
@@ -90,7 +91,7 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
     what: address === undefined ? named : link(address, toPlainText(named)),
     name: toPlainText(what),
     outcome: isMadeUp ? 'Unverified' : outcomeWords(story, entries, outcome?.[0]),
-    by: by === undefined ? byItself(story, entries) : mention(by),
+    by: by === undefined ? byItself(story, entries) : isForOwner(entries) ? mrkdwn`for ${mention(by)}` : mention(by),
     decision: isMadeUp ? undefined : decisionIn(entries),
     notes: notesOn(story, entries, catalog),
   }
@@ -99,6 +100,11 @@ export function storyRow(story: Story, address: string | undefined, catalog: Wor
 /** An entry without a request and without a person is Lockkeeper's own act. */
 function byItself({ requestId }: Story, [entry]: FoundEntry[]): Mrkdwn | undefined {
   return requestId === undefined && entry?.verdict === 'genuine' && entry.act !== 'unreadable' ? mrkdwn`Lockkeeper` : undefined
+}
+
+/** An operator trusts a passkey on the server, where nobody is known: its entry names the owner. */
+function isForOwner([entry]: FoundEntry[]): boolean {
+  return entry?.act === 'passkey-trust'
 }
 
 /** Returns the entries that a story is made of: the genuine ones. If there are none, returns the others, which are marked. */
@@ -153,10 +159,12 @@ function itemStatesIn(entries: FoundEntry[]): { state: ItemState }[] {
   return [...states.values()].map((state) => ({ state }))
 }
 
-/** ` by @Ada and @Ben`. Empty if no entry names anybody. */
+/** ` by @Ada and @Ben (emergency)`. Empty if no entry names anybody. */
 function byWhom(entries: FoundEntry[]): Mrkdwn {
   const people = [...new Set(entries.flatMap(({ by }) => by ?? []))]
-  return people.length === 0 ? mrkdwn`` : mrkdwn` by ${joinMrkdwn(people.map(mention), ' and ')}`
+  const inEmergency = new Set(entries.filter(isEmergency).map(({ by }) => by))
+  const named = people.map((id) => mrkdwn`${mention(id)}${inEmergency.has(id) ? ' (emergency)' : ''}`)
+  return named.length === 0 ? mrkdwn`` : mrkdwn` by ${joinMrkdwn(named, ' and ')}`
 }
 
 function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
@@ -166,7 +174,7 @@ function decisionIn(entries: FoundEntry[]): Mrkdwn | undefined {
   }
   return joined(
     [
-      ...said('approved', ['approve', 'count-approval'], entries.some(isEmergency) ? ' (emergency)' : ''),
+      ...said('approved', ['approve', 'count-approval']),
       ...said('approved', ['break-glass'], ' alone (emergency)'),
       ...said('rejected', ['reject']),
       ...(entries.some(({ act }) => act === 'exempt') ? [mrkdwn`no approval needed`] : []),
@@ -263,11 +271,6 @@ export function stepOf(entry: FoundEntry, subject: string, catalog: WordsOfChang
     label: `${why === undefined ? '' : `:warning: *Unverified* (${why}): `}${wordsOfAct(entry)}`,
     words: joinMrkdwn(parts, '  ·  '),
   }
-}
-
-function emergencyWords({ act, passed }: FoundEntry): Mrkdwn[] {
-  if (act !== 'break-glass') return passed === undefined ? [] : [mrkdwn`emergency approval${pastWords(passed)}`]
-  return passed === undefined || passed.length === 0 ? [] : [mrkdwn`approved alone${pastWords(passed)}`]
 }
 
 function answerWords({ operation, status, problem, codes = [] }: NonNullable<FoundEntry['answer']>): string {

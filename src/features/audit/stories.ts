@@ -36,7 +36,7 @@ interface UnreadEntry {
 }
 
 /** Finds the newest stories of which an entry fits. Reads from the end of the chain until each of them has begun. */
-export async function findStories(app: AuditApp, fits: (entry: AuditEntry) => boolean): Promise<FoundStories> {
+export async function findStories(app: AuditApp, fits: (entry: FoundEntry) => boolean): Promise<FoundStories> {
   // What could not be chained is missing.
   await app.audit.chained().catch(() => {})
   const found: FoundStories = { stories: [], isCut: false, isWhole: true, searched: 0, unreadable: 0, since: undefined }

@@ -106,6 +106,11 @@ const rows: Record<string, Noted[]> = {
   rejected: [requestOf(1), { ...requestOf(1), act: 'reject', ...byRule, reason: 'not tonight' }],
   'without approval': [requestOf(1), { ...requestOf(1), act: 'exempt', rule: 'NO_APPROVAL', via: 'no-approval' }],
   'approved by two': [requestOf(1), { ...requestOf(1), act: 'count-approval', by: ben }, { ...requestOf(1), act: 'approve', by: dov }],
+  'approved by two, by one of them in an emergency': [
+    requestOf(1),
+    { ...requestOf(1), act: 'count-approval', by: ben, passed: [{ by: 'freeze', name: 'freeze by command' }] },
+    { ...requestOf(1), act: 'approve', by: dov },
+  ],
   'approved by its requester alone': [requestOf(1), { ...requestOf(1), act: 'break-glass' }],
   withdrawn: [requestOf(1), { ...requestOf(1), act: 'withdraw' }],
   'not posted': [requestOf(1), { ...requestOf(1), act: 'discard', causes: [{ code: 'not-posted', error: 'not_in_channel' }] }],
@@ -121,6 +126,10 @@ const rows: Record<string, Noted[]> = {
   'whose record was changed': [...wholeMove.slice(0, 2), { ...ofMove, act: 'distrust' }],
   'whose beginning was not found': wholeMove.slice(-1),
   'refused before there was a request': [refusedUse],
+  'a freeze': [{ act: 'freeze', by: ben, until: noon, reason: 'the sale' }],
+  'a planned freeze': [{ act: 'freeze', by: ben, from: noon, until: noon, reason: 'the sale' }],
+  'a planned freeze that was canceled': [{ act: 'unfreeze', by: ben, from: noon, until: noon }],
+  'a passkey trusted on the server': [{ act: 'passkey-trust', by: ben, text: 'Laptop' }],
   'old entries removed': [{ act: 'trim', through: 1_234 }],
   unreadable: [{ act: 'unreadable', text: 'not JSON' }],
   ...Object.fromEntries(
@@ -256,6 +265,26 @@ describe('words', () => {
     const found = entries.filter(fits).map(({ seq }) => seq)
     expect(found.toSorted()).toEqual(seqs)
   })
+})
+
+test('words find what a row says', () => {
+  const of = { requestId: moveId, by: ben }
+  const entries = entriesOf(
+    { ...of, act: 'count-approval', passed: [{ by: 'freeze', name: 'freeze by command' }] },
+    { ...of, act: 'approve' },
+    { ...of, act: 'break-glass' },
+    { act: 'freeze', by: ben },
+    { act: 'unfreeze', by: ben },
+    { act: 'unfreeze', by: ben, from: noon },
+    { ...of, act: 'stop-tracking' },
+    { ...of, act: 'finish', verdict: 'forged' },
+  )
+  const found = (word: string) => entries.filter(readFilter([word], ada, catalog).fits).map(({ seq }) => seq)
+  expect(found('emergency')).toEqual([1, 3])
+  expect(found('freeze')).toEqual([4, 5, 6])
+  expect(found('unfreeze')).toEqual([5, 6])
+  expect(found('longer')).toEqual([7])
+  expect(found('unverified')).toEqual([8])
 })
 
 describe('the list', () => {
