@@ -46,7 +46,8 @@ export function earliestStart(hours: Hours, change: Held, at: number): { at: num
   while (start <= at + furthestDays * 86_400_000) {
     const found = holdsOf(hours, change, start)
     if (found.length === 0) return { at: start, holds }
-    holds.push(...found)
+    // The last one is named with the time at which the change may start.
+    holds.push(...found.toSorted((one, other) => one.until - other.until))
     start = Math.max(...found.map(({ until }) => until))
   }
   return { at: Number.POSITIVE_INFINITY, holds }

@@ -89,9 +89,9 @@ function escalationWords({ request: { alert, createdAt, escalated, expiresAt }, 
 
 /** Its approval counts, so nobody can give another one. Empty where the rule has no emergency approvals. */
 function soonerWords({ rule }: CardView, { for: what, mayStartNow }: Waits): string {
-  return what !== 'start' && !mayStartNow && (rule?.emergency || rule?.breakGlass)
-    ? " Can't wait? *Withdraw*, then *Request again* for an emergency approval."
-    : ''
+  if (what === 'start' || mayStartNow) return ''
+  if (rule?.emergency) return " Can't wait? *Withdraw*, then *Request again* for an emergency approval."
+  return rule?.breakGlass ? " Can't wait? *Withdraw*. An approver can then *Request again*, and approve it alone." : ''
 }
 
 /** On a line of its own: when it starts, or when it was to start although something else holds it. Empty without a start. */

@@ -190,6 +190,12 @@ describe('a request', () => {
     expect(held(planned, 20)?.waits).toEqual(waits)
   })
 
+  test('that a window and a freeze hold names the one that ends last', () => {
+    const both = (to: number) => ({ ...none, windows: [{ days: [1], from: 60, to: 0 }], freezes: [{ from: -5, to, covers: true }] })
+    expect(held(both(30), 10)?.waits).toEqual({ for: 'window', name: 'window 0', until: at(60) })
+    expect(held(both(90), 10)?.waits).toEqual({ for: 'freeze', name: 'freeze 0', until: at(90) })
+  })
+
   test.each<[string, Case, object]>([
     ['a freeze', { ...none, freezes: [{ from: -5, to: Number.POSITIVE_INFINITY, covers: true }] }, { for: 'freeze', name: 'freeze 0' }],
     [

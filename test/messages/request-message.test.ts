@@ -197,6 +197,10 @@ test('the request message in every situation', async () => {
       view({ ...forLater, state: 'approved', needsApproval: false }, { rule: ruleFor({ approve: undefined }) }),
     ],
     ['It waits for its window', view({ ...approved, state: 'approved', waits: office })],
+    [
+      'It waits for its window, and only approvers who request it themselves need not wait',
+      view({ ...approved, state: 'approved', waits: office }, { rule: ruleFor({ breakGlass: true }) }),
+    ],
     ['It is held by a freeze of the policy', view({ ...approved, state: 'approved', waits: blackFriday })],
     ['It is held by a freeze without an end', view({ ...approved, state: 'approved', waits: { for: 'freeze', name: ownFreezeName } })],
     ['An evacuation, and a freeze holds the rest', view({ ...moving, items: heldItems })],
