@@ -324,6 +324,34 @@ describe('a rotation that keeps the old key for a while', () => {
   })
 })
 
+describe('a rotation of the key of another person', () => {
+  const [ada, ben] = [people.ada, people.ben].map((id) => `<[^>]*${id}[^>]*>`)
+  test.each<[words: string, asked: string, done: string, owner: string]>([
+    [
+      ' keeping the old one for 1d',
+      `The new key is ${ben}'s: only ${ben} sees its token\\. The old one is ${ada}'s\\.`,
+      `Created a new API key ci-deploy\\. Its token was shown once, to ${ben}\\. It ends .*The old key of ${ada} works until`,
+      people.ben,
+    ],
+    [
+      '',
+      `Only ${ben} sees the new token, although the key is ${ada}'s\\.`,
+      `Rotated API key ci-deploy, for ${ada}\\. Its new token was shown once, to ${ben}\\.`,
+      people.ada,
+    ],
+  ])('says before and after whose the new token is: rotate%s', async (words, asked, done, owner) => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
+    await world.ben.command(`/infra keys rotate ci-deploy${words}`, { channel: ops })
+    const card = await untilCard(world.slack, /Rotate API key[\s\S]*needs approval from/)
+    expect(card.text).toMatch(new RegExp(asked))
+    await world.chiara.click(card, 'Approve')
+    await world.ben.click(await untilCard(world.slack, /Rotate API key[\s\S]*\*Approved\.\*/), 'Rotate key')
+    expect((await untilReport(world.slack, card.ts, /Done/)).text).toMatch(new RegExp(done))
+    expect(parseKeyName(keysCalled(world, 'ci-deploy').at(-1)?.name)?.requester).toBe(owner)
+  })
+})
+
 test('a rule is judged at the request, at the approval and at the creation', async () => {
   const policy = (ends: string) => ({
     POLICY_FILE: policyInFile(`rules:\n  - {name: keys, approve: [S0ONCALL01], ends: ${ends}}\n`),

@@ -5,6 +5,7 @@ import type { App } from '../../app.ts'
 import {
   fullAccessFromEverywhere,
   isOpenToAll,
+  keyPhrase,
   labelOf,
   longestLabel,
   parseKeyName,
@@ -25,7 +26,7 @@ import {
   retractedBecause,
 } from '../../domain/change.ts'
 import { NewKeyEnd } from '../../domain/key-ends.ts'
-import { formatDuration, type Phrase, phrase, utcTime } from '../../domain/text.ts'
+import { formatDuration, type Phrase, person, phrase, utcTime } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
@@ -62,7 +63,7 @@ import {
   subjectOf,
 } from './existing.ts'
 
-/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends. `newKey`: what the name of the new one begins with. */
+/** `oldEndsAt`: of a rotation that makes a new key, when the old one ends. `newKey`: what the name of the new one ends with, and says whose its token is. */
 const Rotation = z.object({ keyId: z.string(), oldEndsAt: NewKeyEnd.optional(), newKey: z.string().optional() })
 type Rotation = z.infer<typeof Rotation>
 
@@ -80,6 +81,8 @@ const RotationFacts = KeyFacts.extend({
       since: z.number().optional(),
     })
     .optional(),
+  /** Who sees the new token, if the key was another person's until then. */
+  holder: z.object({ now: z.string(), before: z.string() }).optional(),
 })
 export type RotationFacts = z.infer<typeof RotationFacts>
 
@@ -89,6 +92,11 @@ export const rotationFindings = findings({
   ...creationFindings,
   'full-access-from-everywhere': finding(fullAccessFromEverywhere),
 
+  'other-holder': finding({ by: z.string(), creator: z.string(), isNewKey: z.boolean() }, ({ by, creator, isNewKey }) =>
+    isNewKey
+      ? phrase`The new key is ${person(by)}'s: only ${person(by)} sees its token. The old one is ${person(creator)}'s.`
+      : phrase`Only ${person(by)} sees the new token, although the key is ${person(creator)}'s.`,
+  ),
   'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
     field: 'keep',
     next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
@@ -152,7 +160,7 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
         { label: 'Old token' },
       ),
     },
-    input: async ({ keyId, keep }, sent, app) => ({ keyId, ...(await overlapOf(app, keep === 'none' ? undefined : keep, sent)) }),
+    input: async ({ keyId, keep }, sent, app) => ({ keyId, ...(await newTokenOf(app, keep === 'none' ? undefined : keep, sent)) }),
     filled: ({ oldEndsAt }, facts) => ({ keep: keptAs(oldEndsAt), keyId: pickedKey(facts) }),
   },
   command: {
@@ -170,24 +178,24 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
     if (keeping > 0 && !isKept)
       throw new Refusal('wrong-usage', mrkdwn`Not requested: say for how long, such as ${code('keeping the old one for 1d')}.`)
     const typed = args.slice(0, isKept ? keeping : undefined).join(' ')
-    const [found, overlap] = await Promise.all([
+    const [found, newToken] = await Promise.all([
       findTyped(app, keysWithEnds, typed),
-      overlapOf(app, isKept ? end : undefined, slashCommand),
+      newTokenOf(app, isKept ? end : undefined, slashCommand),
     ])
     const ask = mrkdwn`Which one should be rotated?`
-    return { thing: keysWithEnds, typed, found, inputOf: (keyId) => ({ keyId, ...overlap }), ask, byId: 'keys rotate <id>' }
+    return { thing: keysWithEnds, typed, found, inputOf: (keyId) => ({ keyId, ...newToken }), ask, byId: 'keys rotate <id>' }
   },
   item: { of: 'api-key', label: 'Rotate…' },
 })
 
-/** What a rotation adds to its input if it keeps the old key for a while. `end`: how long, as it was typed. */
-async function overlapOf(
+/** What a rotation adds to its input: whose the new token is, and when the old key ends if it keeps it for a while. `end`: how long, as it was typed. */
+async function newTokenOf(
   app: App,
   end: string | undefined,
   { origin, deliveryKey }: { origin: { userId: string }; deliveryKey: string },
 ): Promise<Partial<Rotation>> {
-  if (end === undefined) return {}
-  return { oldEndsAt: await readNewEnd(app, end, origin.userId), newKey: uniqueKeyName('', origin.userId, requestIdFor(deliveryKey)) }
+  const newKey = uniqueKeyName('', origin.userId, requestIdFor(deliveryKey))
+  return end === undefined ? { newKey } : { newKey, oldEndsAt: await readNewEnd(app, end, origin.userId) }
 }
 
 /** The choice in the form that comes next to it. */
@@ -233,10 +241,14 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
     },
     observe: (input, facts, moment) =>
       facts.overlap ? observeCreation(app, facts.overlap.newName ?? '', moment) : observeRotation(app, input, facts, moment),
-    doneSentence: (facts, endsAt) =>
-      facts.overlap
-        ? phrase`Created a new API key ${keyOf({ ...facts, namesakes: undefined })}. Its token was shown once.${endsWords(endsAt)} The old key${markWords(facts)} works${keptWords(facts.overlap.oldEndsAt)}.${othersWork(facts)}`
-        : phrase`Rotated API key ${keyOf(facts, 'old token')}. Its new token was shown once.${endsWords(endsAt)} The old token no longer works.${othersWork(facts)}`,
+    doneSentence: (facts, endsAt) => {
+      const { holder, overlap } = facts
+      const shown = phrase`was shown once${holder ? phrase`, to ${person(holder.now)}` : []}.${endsWords(endsAt)}`
+      if (!overlap)
+        return phrase`Rotated API key ${keyOf(facts, 'old token')}. Its new token ${shown} The old token no longer works.${othersWork(facts)}`
+      const old = phrase`The old key${holder ? phrase` of ${person(holder.before)}` : []}${markWords(facts)}`
+      return phrase`Created a new API key ${keyPhrase(overlap.newName ?? facts.keyId)}. Its token ${shown} ${old} works${keptWords(overlap.oldEndsAt)}.${othersWork(facts)}`
+    },
   }
 }
 
@@ -285,17 +297,26 @@ async function preflight(
 ): Promise<Preflight<RotationFacts, Rotation>> {
   const { key, facts, ...checked } = await preflightKey(app, 'rotate', keyId, options)
   const opened: RotationFinding[] = key && isOpenToAll(key) ? [{ code: 'full-access-from-everywhere' }] : []
-  const warnings = [...checked.warnings, ...opened]
-  if (oldEndsAt === undefined) return { ...checked, facts, warnings }
+  const holder = key && holderOf(key, newKey)
+  const passed: RotationFinding[] = holder
+    ? [{ code: 'other-holder', by: holder.now, creator: holder.before, isNewKey: oldEndsAt !== undefined }]
+    : []
+  const warnings = [...passed, ...checked.warnings, ...opened]
+  if (oldEndsAt === undefined) return { ...checked, facts: { ...facts, holder }, input: { keyId: facts.keyId, newKey }, warnings }
   // Its time begins when the button is pressed, so that a slow approval takes nothing away.
   const end = options.forRequest ? oldEndsAt : await fixedEnd(app, oldEndsAt)
   const overlap = key ? await overlapWith(app, key, { oldEndsAt: end, newKey }) : { oldEndsAt }
   return {
     ...checked,
-    facts: { ...facts, overlap },
+    facts: { ...facts, overlap, holder },
     input: { keyId: facts.keyId, oldEndsAt: overlap?.oldEndsAt, newKey },
     warnings: warnings.filter(({ code }) => code !== 'token-stops'),
   }
+}
+
+function holderOf(key: ApiKey, newKey: string | undefined): RotationFacts['holder'] {
+  const [now, before] = [requesterOfKey({ name: newKey }), requesterOfKey(key)]
+  return now === undefined || before === undefined || now === before ? undefined : { now, before }
 }
 
 /** The old key ends no later than by itself, and the new one ends when the old one would have. */
