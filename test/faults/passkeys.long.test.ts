@@ -1,27 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { givePasskey, openPage, origin, type PasskeyPlace, pressForLink, sendAnswer, stateKey, usual } from '../journeys/passkeys-world.ts'
+import {
+  givePasskey,
+  listPasskeys,
+  openPage,
+  origin,
+  type PasskeyPlace,
+  pressForLink,
+  sendAnswer,
+  stateKey,
+  usual,
+} from '../journeys/passkeys-world.ts'
 import { policyInFile } from '../journeys/policy-in-file.ts'
 import { ops, people } from '../journeys/world.ts'
 import { brokenPromises } from './invariants.ts'
-import { aroundEach, killAtEach } from './kills.ts'
+import { aroundEach, killAtEach, untilHeard } from './kills.ts'
 import { startScene } from './scene.ts'
 import { untilTrue } from './until-true.ts'
 
 /** A request that waits for a passkey of Ben, and his answer to its page. */
-async function startLinked(onEnd: (close: () => void) => void) {
+async function startLinked(onEnd: (close: () => void) => void, words = '') {
   const rule = usual.replace('addresses,', 'addresses, changes: ip.move,')
   const env = { PUBLIC_URL: origin, STATE_KEY: stateKey, OPS_CHANNEL: ops, POLICY_FILE: policyInFile(rule, onEnd) }
   const scene = await startScene({ elasticIps: 1, moveTakesMs: 1_500, env, onEnd })
   const { slack, prefix, redis, bots } = scene
   const place: PasskeyPlace = { slack, prefix, redisUrl: redis.url, bots: [{ slackPort: Number(new URL(bots.url(0)).port) }] }
   const ben = await givePasskey(place, scene.ben, people.ben)
-  const card = await scene.requestMove(0)
+  const card = await scene.requestMove(0, ops, words)
   const url = await pressForLink(place, scene.ben, people.ben, card, 'Approve')
   const { challenge } = await openPage(place, url)
   const approvals = async () => (await scene.evidence.records()).flatMap((request) => request.approvals).length
   const readPage = async () => (await openPage(place, url)).html
-  return { scene, card, approvals, readPage, answer: () => sendAnswer(place, url, ben.get(challenge)) }
+  return { scene, place, card, approvals, readPage, answer: () => sendAnswer(place, url, ben.get(challenge)) }
 }
 
 const approvesIn = (sent: Buffer) => sent.includes('"tokenName":"approve')
@@ -87,4 +97,26 @@ test('a bot that is told to end while it approves ends what it began: its page s
   await scene.untilReport(card, /Done/)
   expect(scene.writes()).toHaveLength(1)
   expect(brokenPromises(await scene.gather(1))).toEqual([])
+})
+
+test('a bot that is killed while a passkey is removed, or while what it approved ends, ends that once, and nothing is sent', async ({
+  onTestFinished,
+}) => {
+  const { scene, place, card, answer } = await startLinked(onTestFinished, 'in 3h')
+  expect(await answer()).toMatchObject({ isDone: true })
+  await scene.untilCard(0, /Approved\.\* Starts/)
+  const moments = aroundEach('removal', 'drop')
+  const places = { removal: { redis: (sent: Buffer) => /:passkeys\r\n[\s\S]*"act":"passkey-remove"/.test(sent.toString('latin1')) } }
+  const isRemoved = async () => (await scene.evidence.audit()).entries.some(({ act }) => act === 'passkey-remove')
+  const remove = async () => scene.ben.click(await listPasskeys(place, scene.ben, people.ben), 'Remove')
+
+  await Promise.all([killAtEach(scene, moments, { places }), untilHeard('the passkey is removed', remove, isRemoved)])
+  await scene.untilReport(card, /A passkey that approved it was removed/)
+  const evidence = await scene.gather(1)
+
+  expect(brokenPromises(evidence)).toEqual([])
+  expect(evidence.records.map(({ state }) => state)).toEqual(['not-started'])
+  expect(['passkey-remove', 'drop'].map((act) => evidence.audit.entries.filter((entry) => entry.act === act).length)).toEqual([1, 1])
+  expect(scene.writes()).toEqual([])
+  expect(scene.bots.kills()).toBe(moments.length)
 })
