@@ -6,13 +6,13 @@ import { StoreUnavailableError } from '../domain/errors.ts'
 import { noteRequest } from '../domain/lane.ts'
 import { longestReason, visibleReason } from '../domain/policy.ts'
 import { fewestWords, isSentence } from '../domain/reason.ts'
-import type { Request, Waits } from '../domain/request.ts'
+import type { Passed, Request, Waits } from '../domain/request.ts'
 import type { Phrase } from '../domain/text.ts'
 import { approve, breakGlass, hasApproved, mayDecide, reject, startNow, stopTracking, trackAgain, withdraw } from '../life/decide.ts'
 import { handOver } from '../life/hand-over.ts'
 import { approveCallbackId, belongsTo, breakGlassCallbackId, cardButtons, readButton, rejectCallbackId } from '../messages/button-ids.ts'
 import { entryWords } from '../messages/home-view.ts'
-import { checkBlocks } from '../messages/request-content.ts'
+import { checkBlocks, checkLines } from '../messages/request-content.ts'
 import { asksAgain, asksInForm } from '../messages/request-message.ts'
 import { heldWords, passesWords, requestedStart, subjectWords } from '../messages/request-words.ts'
 import { tooLongReason } from '../messages/submit-words.ts'
@@ -26,9 +26,9 @@ import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
 import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { createOneAtATime } from '../slack/one-at-a-time.ts'
-import { type Metadata, readMetadata, writeMetadata } from '../slack/payloads.ts'
+import { type Metadata, marksOf, readMetadata, untold, writeMetadata } from '../slack/payloads.ts'
 import { radioButtons } from '../slack/pickers.ts'
-import { boldPhrase, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { boldPhrase, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 /** The buttons of request messages that need no form of a kind, and the forms of a decision. The Home tab has the same buttons. */
 export function requestButtons(
@@ -207,10 +207,12 @@ async function approveForm(app: App, request: Request, { origin, onHome, inList 
 
 /** `isUrgent`: an emergency approval is chosen. */
 async function heldForm(app: App, request: Request, isUrgent = false): Promise<Form> {
-  const { held, passed, isPassed } = await holdsIfApproved(app, request)
+  const [{ held, passed, isPassed }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
   const canPass = ruleOf(app, request)?.emergency && !isPassed
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
-  return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks: checkBlocks(viewOf(app, request)) })
+  const told = isUrgent ? (canPass ? eachPassed(app, passed) : []) : held ? [] : [mrkdwn`Nothing holds it anymore.`]
+  const checks = checkBlocks(view)
+  return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks, told: [...told, ...checkLines(view)] })
 }
 
 /** Slack marks a field that may stay empty as optional, so the form has one for the reason only once an emergency approval is chosen. */
@@ -221,16 +223,22 @@ async function chooseUrgency(app: App, { view, origin, answer, actionId: at }: C
   await view?.update(form(metadata ?? { origin }, app.catalog.titleOf(request), undefined, reasonIn(view.values)))
 }
 
+const eachPassed = (app: App, passed: Passed[]) => passed.map((each) => passesWords([each], app.freezes.lastRead()?.record?.by))
+
 const sentence = [mrkdwn`Too short. Write at least ${fewestWords} different words.`, isSentence] as const
 
 async function submitApprove(app: App, submission: Submission): Promise<SubmissionAnswer> {
   const isUrgent = submission.chosen[urgencyBlockId]?.value === urgent
-  const { request, reason, problem, again } = await readDecision(app, submission, (...of) => heldForm(...of, isUrgent), ...sentence)
-  if (isUrgent && problem) {
-    // The form may have been sent before it had the field.
-    const hasField = Object.hasOwn(submission.values, reasonBlockId)
-    return hasField ? { is: 'refused', problems: { [reasonBlockId]: problem }, again } : { is: 'next', view: again(problem) }
-  }
+  const { request, reason, problem, changed, again } = await readDecision(
+    app,
+    submission,
+    (...of) => heldForm(...of, isUrgent),
+    ...sentence,
+  )
+  // The form may have been sent before it had the field.
+  if (isUrgent && problem && !Object.hasOwn(submission.values, reasonBlockId)) return { is: 'next', view: again(problem) }
+  if (changed) return { is: 'next', view: again(changed) }
+  if (isUrgent && problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   const { missing, needed } = await approve(app, request, submission.origin, { emergency: isUrgent ? reason : undefined })
   if (missing > 0) await submission.answer.ephemeral(notice(counted({ missing, needed })))
   if (missing > 0) return { is: 'accepted', words: counted({ missing, needed }) }
@@ -243,7 +251,8 @@ async function submitApprove(app: App, submission: Submission): Promise<Submissi
 }
 
 async function submitBreakGlass(app: App, submission: Submission): Promise<SubmissionAnswer> {
-  const { request, reason, problem, again } = await readDecision(app, submission, emergencyForm, ...sentence)
+  const { request, reason, problem, changed, again } = await readDecision(app, submission, emergencyForm, ...sentence)
+  if (changed) return { is: 'next', view: again(changed) }
   if (problem) return { is: 'refused', problems: { [reasonBlockId]: problem }, again }
   await breakGlass(app, request, submission.origin, reason)
   return { is: 'accepted', words: mrkdwn`You approved your own request. ${ownStart(request.start)}The channel sees your reason.` }
@@ -253,10 +262,15 @@ async function submitBreakGlass(app: App, submission: Submission): Promise<Submi
 async function emergencyForm(app: App, request: Request): Promise<Form> {
   const { passed } = await holdsIfApproved(app, request)
   const passes = passesWords(passed, app.freezes.lastRead()?.record?.by)
-  return breakGlassForm({ passes, start: request.start, checks: checkBlocks(viewOf(app, request)) })
+  const view = viewOf(app, request)
+  const told = [...eachPassed(app, passed), ...checkLines(view)]
+  return breakGlassForm({ passes, start: request.start, checks: checkBlocks(view), told })
 }
 
-/** `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. */
+/**
+ * `problem`: why the reason cannot be taken. One that is too long would not fit into the messages that have to show it. `changed`: what the decision
+ * would do that the form did not tell.
+ */
 async function readDecision(
   app: App,
   submission: Submission,
@@ -271,11 +285,13 @@ async function readDecision(
   const reason = visibleReason(reasonIn(values)) ?? ''
   const tooLong = reason.length > longestReason ? tooLongReason(reason.length) : undefined
   const again = (shown: Mrkdwn) => form(metadata ?? { origin }, app.catalog.titleOf(request), shown, reason || undefined)
-  return { request, reason, problem: tooLong ?? (isEnough(reason) ? undefined : missing), again }
+  const added = request.state === 'waiting' ? untold(metadata, form.told) : []
+  const changed = added.length > 0 ? mrkdwn`*Not approved yet.* Changed since this form opened:\n${joinMrkdwn(added, '\n')}` : undefined
+  return { request, reason, problem: tooLong ?? (isEnough(reason) ? undefined : missing), changed, again }
 }
 
 // The forms for every kind of change. `problem` is shown at the top, and says why the form was refused. `entered` is the reason so far.
-type Form = (metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string) => ModalView
+type Form = ((metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string) => ModalView) & { told: Mrkdwn[] }
 
 interface FormContent {
   callbackId: string
@@ -284,16 +300,19 @@ interface FormContent {
   /** Follows the title of the request. */
   words?: Mrkdwn
   blocks: (entered: string | undefined) => KnownBlock[]
+  /** What the decision passes, as the form says it. */
+  told?: Mrkdwn[]
 }
 
-const formOf =
-  ({ words = mrkdwn``, blocks, ...parts }: FormContent): Form =>
-  (metadata, title, problem, entered) =>
+function formOf({ words = mrkdwn``, blocks, told = [], ...parts }: FormContent): Form {
+  const show = (metadata: Metadata, title: Phrase, problem?: Mrkdwn, entered?: string) =>
     modal({
       ...parts,
-      metadata: writeMetadata(metadata),
+      metadata: writeMetadata({ ...metadata, told: marksOf(told) }),
       blocks: [...problemBlocks(problem), ...wholeSection(mrkdwn`${boldPhrase(title)}${words}`), ...blocks(entered)],
     })
+  return Object.assign(show, { told })
+}
 
 const reasonOf = (entered: string | undefined, hint: string) => reasonInput(entered, hint, { optional: false, multiline: true })
 
@@ -314,6 +333,7 @@ interface HeldApproval {
   start: number | undefined
   isUrgent: boolean
   checks: KnownBlock[]
+  told: Mrkdwn[]
 }
 
 /** An emergency approval passes windows and freezes, and not the start that its requester asked for. */
@@ -321,13 +341,14 @@ function ownStart(start: number | undefined): Mrkdwn {
   return start === undefined ? mrkdwn`` : mrkdwn`${heldWords({ for: 'start', until: start })} `
 }
 
-export function heldApprovalForm({ held, passes, start, isUrgent, checks }: HeldApproval): Form {
+export function heldApprovalForm({ held, passes, start, isUrgent, checks, told }: HeldApproval): Form {
   const wait = option({ text: 'Approve, and let it wait', value: 'wait', description: "You can't make it an emergency later." })
   const text = start === undefined ? "Emergency approval: it doesn't wait" : 'Emergency approval: it only waits for its start'
   const now = option({ text, value: urgent })
   const choice = radioButtons(urgencyBlockId, [wait, now], isUrgent ? now : wait)
   return formOf({
     callbackId: approveCallbackId,
+    told,
     title: held ? 'Approve a held change' : 'Approve',
     submit: 'Approve',
     words: held ? mrkdwn`\n:hourglass_flowing_sand: ${heldWords(held)}${requestedStart(held, start)}` : mrkdwn``,
@@ -345,9 +366,15 @@ export function heldApprovalForm({ held, passes, start, isUrgent, checks }: Held
 }
 
 /** `passes`: what would hold the request now. */
-export function breakGlassForm({ passes, start, checks }: Pick<HeldApproval, 'start' | 'checks'> & { passes: Mrkdwn }): Form {
+export function breakGlassForm({
+  passes,
+  start,
+  checks,
+  told,
+}: Pick<HeldApproval, 'start' | 'checks' | 'told'> & { passes: Mrkdwn }): Form {
   return formOf({
     callbackId: breakGlassCallbackId,
+    told,
     title: 'Emergency approval',
     submit: 'Approve alone',
     words: mrkdwn`\n${passes}${ownStart(start)}The channel sees your reason.`,

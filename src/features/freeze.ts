@@ -17,6 +17,7 @@ import {
   notFrozen,
   policyFreezeWords,
   type TypedFreeze,
+  toldOfFreeze,
   unfreezeButton,
   unfreezeForm,
   unfrozenWords,
@@ -33,8 +34,8 @@ import { context, message, notice, reasonIn } from '../slack/blocks.ts'
 import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Answer, Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
-import { readMetadata } from '../slack/payloads.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { readMetadata, untold } from '../slack/payloads.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, quotedTitle } from '../slack/text.ts'
 
 export const freezeChanges: OwnAbility = {
   senders: { freeze: sendFreeze },
@@ -86,8 +87,8 @@ async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<vo
   const [, from = '', until = ''] = /^(?:from )?(.*?)(?:(?:^| )(?:until |till |to |(?=for ))(.+))?$/i.exec(words) ?? []
   if (visibleReason(reason) === undefined) {
     await authorize(app, origin, { to: 'freeze' })
-    const set = freezeSetAt(await app.freezes.read(), await app.store.now())
-    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl }, { from, until }, undefined, set)))
+    const zone = app.directory.knownZone(origin.userId)
+    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl, zone }, { from, until }, await setNow(app))))
   }
   const problems = Object.values(await setFreeze(app, origin, { from, until, reason }, answer))
   if (problems.length > 0) throw new Refusal('wrong-usage', mrkdwn`Nothing was frozen. ${joinMrkdwn(problems, ' ')}`)
@@ -95,10 +96,15 @@ async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<vo
 
 async function submitFreeze(app: App, { metadata, origin, values, answer }: Submission): Promise<SubmissionAnswer> {
   const typed = { from: values.from?.trim(), until: values.until?.trim(), reason: reasonIn(values) }
+  const [opened, set] = [readMetadata(metadata), await setNow(app)]
+  const again = (problem: Mrkdwn) => freezeForm(opened ?? { origin }, typed, set, problem)
+  if (untold(opened, toldOfFreeze(set)).length > 0)
+    return { is: 'next', view: again(mrkdwn`*Not frozen yet.* A freeze was set meanwhile.`) }
   const problems = await setFreeze(app, origin, typed, answer)
-  const again = (problem: Mrkdwn) => freezeForm(readMetadata(metadata) ?? { origin }, typed, problem)
   return refuseForm(problems, again) ?? { is: 'accepted', words: mrkdwn`Frozen.` }
 }
+
+const setNow = async (app: App) => freezeSetAt(await app.freezes.read(), await app.store.now())
 
 const tellMs = 1_500
 type Problems = Partial<Record<keyof TypedFreeze, Mrkdwn>>
@@ -131,7 +137,7 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
 
   const record = await app.freezes.set({ from, until, by, reason, channelId })
   if (record === 'is-on') {
-    const set = freezeSetAt(await app.freezes.read(), await app.store.now())
+    const set = await setNow(app)
     // Somebody has just lifted it.
     if (!set) return setFreeze(app, origin, typed, answer)
     throw new Refusal(
@@ -176,12 +182,18 @@ async function judgeHeld(app: App): Promise<void> {
 /** *Unfreeze* says what it starts, before it does. */
 async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, triggerId }: Click): Promise<void> {
   await authorize(app, origin, { to: 'unfreeze' })
-  const titles = (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
-  await openForm(app, triggerId, unfreezeForm({ origin, responseUrl: onHome ? undefined : responseUrl, button: value }, titles))
+  const metadata = { origin, responseUrl: onHome ? undefined : responseUrl, button: value }
+  await openForm(app, triggerId, unfreezeForm(metadata, await heldTitles(app)))
 }
 
+const heldTitles = async (app: App) => (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
+
 async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
-  const words = await unfreeze(app, origin, { which: readMetadata(metadata)?.button ?? '' })
+  const opened = readMetadata(metadata)
+  const titles = await heldTitles(app)
+  if (opened && untold(opened, titles.map(quotedTitle)).length > 0)
+    return { is: 'next', view: unfreezeForm(opened, titles, mrkdwn`*Not lifted yet.* More starts now than when this form opened.`) }
+  const words = await unfreeze(app, origin, { which: opened?.button ?? '' })
   await answer.ephemeral(notice(words))
   return { is: 'accepted', words }
 }

@@ -4,9 +4,10 @@ import type { Freeze } from '../domain/policy.ts'
 import type { Phrase } from '../domain/text.ts'
 import { type FreezeNow, type FreezeRecord, freezeSetAt } from '../record/freeze.ts'
 import { actions, button, message, modal, problemBlocks, reasonBlocks, reasonInput, startInput, wholeSection } from '../slack/blocks.ts'
-import { type Metadata, writeMetadata } from '../slack/payloads.ts'
+import { type Metadata, marksOf, writeMetadata } from '../slack/payloads.ts'
 import { dateTime, dayAndTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, quotedTitle } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
+import { zoneWords } from './submit-words.ts'
 
 export const unfreezeButton = 'unfreeze'
 
@@ -106,22 +107,32 @@ function startsNow(titles: Phrase[]): Mrkdwn {
   return mrkdwn`${titles.length === 1 ? '1 approved change starts' : `${titles.length} approved changes start`} now: ${named}${more}.`
 }
 
+/** What its form tells that freezing does. */
+export function toldOfFreeze(set: FreezeRecord | undefined): Mrkdwn[] {
+  return set ? [mrkdwn`There is a freeze ${frozenWords(set)}. Freezing at once replaces it.`] : []
+}
+
 export const freezeFormId = 'freeze'
 
 /** As it was typed or entered. */
 export type TypedFreeze = Partial<Record<'from' | 'until' | 'reason', string | undefined>>
 
 /** `set`: the freeze that is on, or planned. */
-export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFreeze, problem?: Mrkdwn, set?: FreezeRecord): ModalView {
+export function freezeForm(
+  metadata: Metadata,
+  { from, until, reason }: TypedFreeze,
+  set: FreezeRecord | undefined,
+  problem?: Mrkdwn,
+): ModalView {
   return modal({
     callbackId: freezeFormId,
     title: 'Freeze all changes',
     submit: 'Freeze',
-    metadata: writeMetadata(metadata),
+    metadata: writeMetadata({ ...metadata, told: marksOf(toldOfFreeze(set)) }),
     blocks: [
       ...problemBlocks(problem),
-      ...(set ? wholeSection(mrkdwn`There is a freeze ${frozenWords(set)}. Freezing at once replaces it.`) : []),
-      startInput(from, 'Such as fri 18:00. Leave empty to freeze at once.', 'From'),
+      ...toldOfFreeze(set).flatMap((words) => wholeSection(words)),
+      startInput(from, `Such as fri 18:00${zoneWords(metadata.zone)}. Leave empty to freeze at once.`, 'From'),
       startInput(
         until,
         'Such as mon 08:00, in 4h (from now) or for 2h (from its beginning). Leave empty to freeze until somebody lifts it.',
@@ -132,13 +143,13 @@ export function freezeForm(metadata: Metadata, { from, until, reason }: TypedFre
   })
 }
 
-export function unfreezeForm(metadata: Metadata, titles: Phrase[]): ModalView {
+export function unfreezeForm(metadata: Metadata, titles: Phrase[], problem?: Mrkdwn): ModalView {
   return modal({
     callbackId: unfreezeButton,
     title: 'Lift the freeze?',
     submit: 'Unfreeze',
-    metadata: writeMetadata(metadata),
-    blocks: wholeSection(startsNow(titles)),
+    metadata: writeMetadata({ ...metadata, told: marksOf(titles.map(quotedTitle)) }),
+    blocks: [...problemBlocks(problem), ...wholeSection(startsNow(titles))],
   })
 }
 

@@ -61,8 +61,12 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
 
 export function startField(metadata: string, entered: string | undefined): KnownBlock[] {
   const { start, zone } = readMetadata(metadata) ?? {}
-  const where = zone === undefined ? ', in your Slack time zone' : ` (${zone})`
-  return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${where}. Leave empty to start at once.`)]
+  return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${zoneWords(zone)}. Leave empty to start at once.`)]
+}
+
+/** In whose time zone a time is read. */
+export function zoneWords(zone: string | undefined): string {
+  return zone === undefined ? ', in your Slack time zone' : ` (${zone})`
 }
 
 /** `card-delayed`: the request is recorded, and Slack has not confirmed its message yet, or Redis could not note that. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Origin } from '../domain/approval.ts'
 import { EndsTerms, ReasonTerms } from '../domain/policy.ts'
@@ -5,6 +6,7 @@ import { MessageRef } from '../domain/request.ts'
 import { withSpaces } from '../domain/text.ts'
 import type { LoggedPayload } from '../ops/log.ts'
 import type { Entered } from './interactions.ts'
+import type { Mrkdwn } from './text.ts'
 
 const LinkedRequest = z.object({ id: z.string(), link: z.string().optional() })
 
@@ -28,6 +30,8 @@ const Metadata = z.object({
   repeats: LinkedRequest.optional(),
   title: z.string().optional(),
   ends: EndsTerms.optional(),
+  /** Marks of what the form told that it does. */
+  told: z.array(z.string()).optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 const StoredMetadata = Metadata.extend({ version: z.literal(1) })
@@ -38,6 +42,21 @@ export function writeMetadata(metadata: Metadata): string {
 
 export function readMetadata(text: string): Metadata | undefined {
   return readJson(StoredMetadata, text)
+}
+
+const markOf = ({ text }: Mrkdwn) => hash('sha256', text, 'base64url').slice(0, 6)
+
+/** Slack takes 3,000 characters of metadata. Nobody reads more in a form. */
+const mostTold = 150
+
+export function marksOf(told: Mrkdwn[]): string[] | undefined {
+  return told.length > mostTold ? undefined : told.map(markOf)
+}
+
+/** What a form would tell now and did not when it was shown: its submission must not do more than the person read. */
+export function untold(metadata: Metadata | undefined, told: Mrkdwn[]): Mrkdwn[] {
+  const marks = metadata?.told
+  return marks ? told.filter((words) => !marks.includes(markOf(words))) : []
 }
 
 /** Undefined if it is missing, damaged or from another version of Lockkeeper. */

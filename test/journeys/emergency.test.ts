@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
+import { encodeFields } from '../../src/record/store.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { alert, startAlertWorld, untilProposed } from './alerts-world.ts'
 import { freeze } from './freeze-world.ts'
@@ -133,6 +134,64 @@ rules:
     world.slack,
     /\*Approved\.\* Held by a freeze, until [^.]*\. Can't wait\? \*Withdraw\*, then \*Request again\* for an emergency approval\.\nRequested start: <!date/,
   )
+})
+
+describe('a form that is open while what its decision passes changes is shown again, with the reason, before it counts:', () => {
+  const policy = `
+rules:
+  - { name: moves, changes: ip.move, approve: [S0ONCALL01, ${people.ada}], self_approval: break-glass }
+  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }`
+  const again = async ({ slack }: World, by: Person, words: RegExp) => {
+    expect((await by.submit()).errors).toBeUndefined()
+    await slack.until(() => words.test(JSON.stringify(by.topView())), { what: 'the form with what changed' })
+  }
+
+  test('an emergency approval that a freeze has begun to hold', async () => {
+    const world = await startWorldUnder(policy)
+    const { card } = await requestMove(world)
+    expect(JSON.stringify(await openForm(world, world.ada, card))).not.toContain('Overrides')
+    await world.ada.fill(undefined, { Reason: sentence })
+    await freeze(world)
+    await again(
+      world,
+      world.ada,
+      /\*Not approved yet\.\* Changed since this form opened:\\nOverrides <@U0BEN00001>'s freeze \(until lifted\)\./,
+    )
+    expect(JSON.stringify(world.ada.topView())).toContain(`"initial_value":"${sentence}"`)
+    const { id } = await onlyRequest(world.records)
+    const warned = { newWarnings: [{ code: 'rejected-before', at: Date.now(), by: people.chiara, reason: 'not now' }] }
+    await world.records.redis.hset(world.records.keys.record(id), encodeFields(warned as never))
+    await again(world, world.ada, /Changed since this form opened:\\n[^"]*not now[^"]*"/)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+
+    expect((await world.ada.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Emergency approval.*, past a freeze\./s)
+  })
+
+  test('one of another request, whose freeze was replaced', async () => {
+    const world = await startWorldUnder(policy.replace('self_approval: break-glass', 'emergency: approvers'))
+    const { card } = await requestMove(world)
+    await freeze(world)
+    await openForm(world, world.ben, card)
+    await chooseEmergency(world, world.ben, sentence)
+    await world.chiara.command('/infra freeze until in 5h because of the sale', { channel: ops })
+    await untilCard(world.slack, /\*Frozen\* by <@U0CHI00001>/)
+    await again(world, world.ben, /\*Not approved yet\.\* Changed [^.]*Overrides <@U0CHI00001>'s freeze \(ends <!date/)
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Emergency approval/)
+  })
+
+  test('an approval that was to wait, and would not anymore', async () => {
+    const world = await startWorldUnder(policy.replace(', self_approval: break-glass', ''))
+    const { card } = await requestMove(world)
+    await freeze(world)
+    expect(JSON.stringify(await openForm(world, world.ben, card))).toContain('Held by a freeze until lifted.')
+    await world.chiara.command('/infra unfreeze', { channel: ops })
+    await untilCard(world.slack, /\*Unfrozen\*/)
+    await again(world, world.ben, /\*Not approved yet\.\* Changed since this form opened:\\nNothing holds it anymore\./)
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Done/)
+  })
 })
 
 describe('a request of another person during a freeze', () => {

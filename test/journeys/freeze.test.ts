@@ -198,6 +198,37 @@ describe('a freeze', () => {
     await untilShown(world.slack, people.ada, /Only <!subteam\^S0ONCALL01> can freeze/)
   })
 
+  test('set while the form of another one was open is shown by that before it is replaced', async () => {
+    const world = await start()
+    await world.chiara.command('/infra freeze', { channel: ops })
+    const form = await world.slack.until(() => world.chiara.topView(), { what: 'the form' })
+    expect(JSON.stringify(form.view.blocks)).toContain('Such as fri 18:00 (Europe/Berlin). Leave empty')
+    await world.chiara.fill(form, { Reason: 'of the sale' })
+    await freeze(world, 'until in 5h because the network is being rebuilt')
+    await world.chiara.submit()
+    const again = /\*Not frozen yet\.\* A freeze was set meanwhile\..*There is a freeze by <@U0BEN00001> until <!date.*of the sale/
+    await world.slack.until(() => again.test(JSON.stringify(world.chiara.topView())), { what: 'the form with that freeze' })
+    expect(await notes(world)).toHaveLength(1)
+    await world.chiara.submit()
+    await untilSaid(world, ops, /\*Frozen\* by <@U0CHI00001> until lifted\. It replaces the one by <@U0BEN00001>/)
+  })
+
+  test('is not lifted by a form that did not say of all that starts', async () => {
+    const world = await start()
+    const begun = await freeze(world)
+    const { card } = await requestMove(world)
+    await world.chiara.click(begun, 'Unfreeze')
+    expect(JSON.stringify(await world.slack.until(() => world.chiara.topView()))).toContain('No approved change waits for it.')
+    await approveHeld(world, world.ben, card)
+    await untilCard(world.slack, /Approved\.\* Held by a freeze until lifted/)
+    await world.chiara.submit()
+    const again = /\*Not lifted yet\.\* More starts now than when this form opened\..*1 approved change starts now: “Move/
+    await world.slack.until(() => again.test(JSON.stringify(world.chiara.topView())), { what: 'the form with what starts' })
+    expect(patchesOf(world)).toEqual([])
+    await world.chiara.submit()
+    await untilReport(world.slack, card.ts, /Done/)
+  })
+
   test('is only shown to its author where Lockkeeper cannot post', async () => {
     const world = await start()
     const [id, members] = ['C0RANDOM01', [people.ben]]

@@ -28,7 +28,7 @@ const trusted = (of: FreezeRecord) => ({ record: of, isUnreadable: false })
 const metadata = { origin: { channelId: 'C0OPS00001', userId: 'U0ADA00001', command: '/infra' } }
 const emergency = (...passes: Parameters<typeof passesWords>) =>
   readableBlocks(
-    breakGlassForm({ passes: passesWords(...passes), start: undefined, checks: [] })(metadata, description.title).blocks.slice(
+    breakGlassForm({ passes: passesWords(...passes), start: undefined, checks: [], told: [] })(metadata, description.title).blocks.slice(
       0,
       1,
     ) as KnownBlock[],
