@@ -283,8 +283,16 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   const keys = list?.items ?? []
   const called = keys.filter((key) => key.id === typed || apiKeys.isCalled?.(key, typed))
   if (called.length > 0) {
-    const ends = await readBriefly(shownEnds(app))
-    return message(called.slice(0, mostThings).map((key) => keyBlock(key, typed, ends, called.length > 1 ? key.tokenLastSlice : undefined)))
+    const shown = called.slice(0, mostThings)
+    const about = shown.map(({ id }) => ({ kind: 'api-key' as const, id }))
+    const [ends, histories] = await Promise.all([readBriefly(shownEnds(app)), historiesOf(app, about)])
+    const mark = ({ tokenLastSlice }: ApiKey) => (called.length > 1 ? tokenLastSlice : undefined)
+    return message(
+      shown.flatMap((key, index) => [
+        keyBlock(key, typed, ends, mark(key)),
+        ...(histories[index] ?? []).flatMap((line) => context([line])),
+      ]),
+    )
   }
   // A key whose creation waits is not on the account yet. Its request locks the name.
   const [creation] = (await readBriefly(app.store.othersFor({ id: '', resource: `api_key_label:${typed.toLowerCase()}` }))) ?? []

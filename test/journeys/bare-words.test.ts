@@ -153,6 +153,8 @@ test('the name of a key that was revoked says where to find what became of it', 
   const { ada, ben, slack } = await startWorld()
   await ada.command('/infra keys revoke terraform', { channel: ops })
   const card = await untilCard(slack, /Revoke API key terraform/)
+  await ada.command('/infra terraform', { channel: ops })
+  await untilShown(slack, people.ada, /\*terraform\* {2}API key[\s\S]*\nOpen request: Revoke API key terraform, waiting for approval/)
   await ben.click(card, 'Approve')
   await untilReport(slack, card.ts, /Done/)
   await ada.command('/infra terraform', { channel: ops })
