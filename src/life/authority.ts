@@ -216,9 +216,12 @@ export async function distrust(app: App, request: Request, problem: AuthorityPro
   await store.clearDueIfUnchanged(request)
 }
 
-/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it. Any other was changed in Redis. */
-export function leaveUnfit(app: App, request: Request): Promise<void> {
+/** Leaves a genuine record that does not fit to the version of Lockkeeper that wrote it, but for its deadline. Any other was changed in Redis. */
+export async function leaveUnfit(app: App, request: Request): Promise<void> {
+  const { store } = app
   const problem = checkRecord(app, request)
-  if (!problem) return app.store.postponeIfUnchanged(request, unfitMs)
-  return isOpen(request.state) ? distrust(app, request, problem) : app.store.clearDueIfUnchanged(request)
+  if (problem) return isOpen(request.state) ? distrust(app, request, problem) : store.clearDueIfUnchanged(request)
+  // That version may be gone for good.
+  if (request.state === 'waiting' && (await store.now()) >= request.expiresAt) return void (await store.take(request, 'expire'))
+  return store.postponeIfUnchanged(request, unfitMs)
 }

@@ -257,7 +257,11 @@ export interface Rights {
 export async function rightsOf(app: Judging, origin: Origin): Promise<Rights> {
   const { directory, catalog, config } = app
   const { channelId } = origin
-  const kinds = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
+  const all = catalog.kinds().map((kind) => ({ kind, hasProject: catalog.hasProject(kind) }))
+  // Nobody can request what has no form where no rule needs it.
+  const kinds = all.filter(
+    (each) => !catalog.changeIfKnown(each.kind)?.hasNoForm || rulesOfKind(config.policy, { ...each, channelId }).length > 0,
+  )
   const groups = kinds
     .flatMap((change) => rulesOfKind(config.policy, { ...change, channelId }))
     .flatMap((rule) => [...(rule.request?.userGroups ?? []), ...approverGroupsOf(rule)])

@@ -38,13 +38,13 @@ describe('a rule with confirm: passkey', () => {
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/)
     expect(answer.words).toContain(`npm run passkeys -- trust ${code}`)
     await world.ben.command('/infra audit passkey', { channel: ops })
-    await untilShown(world.slack, people.ben, /Made a passkey that waits for an operator to trust it: Laptop/)
+    await untilShown(world.slack, people.ben, /Made a passkey that waits for an operator to trust it: Laptop \([-A-Z2-9]{14}\)/)
     const { exitCode, output } = await runTrust(world, ['trust', code.toLowerCase()])
     expect([exitCode, output]).toEqual([
       0,
       expect.stringMatching(/^Slack user U0BEN00001, key \S{4}-\S{4}-\S{4}, .*, called: Laptop\n.*outside Slack.*\nTrusted/),
     ])
-    await untilCard(world.slack, /<@U0BEN00001> has a new passkey, `Laptop`/)
+    await untilCard(world.slack, /<@U0BEN00001> has a new passkey, `Laptop \([-A-Z2-9]{14}\)`/)
 
     const { card } = await requestMove(world)
     const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
@@ -59,7 +59,7 @@ describe('a rule with confirm: passkey', () => {
 
     expect(writesOf(world)).toHaveLength(1)
     const audit = await world.records.audit()
-    expect(audit.find(({ act }) => act === 'passkey-trust')).toMatchObject({ by: people.ben, text: 'Laptop' })
+    expect(audit.find(({ act }) => act === 'passkey-trust')).toMatchObject({ by: people.ben, text: expect.stringMatching(/^Laptop \(/) })
     expect(audit.filter(({ act, by }) => act === 'refused' && by === people.ben)).toEqual([])
     expect(audit.find(({ act }) => act === 'approve')).toMatchObject({
       by: people.ben,
@@ -378,7 +378,7 @@ describe('passkeys of a person', () => {
     const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)
     expect(confirmed.title).toBe('Approved')
     await untilReport(world.slack, card.ts, /Done/)
-    await untilCard(world.slack, /<@U0CHI00001> has a new passkey, `Laptop`\. Another approver confirmed it/)
+    await untilCard(world.slack, /<@U0CHI00001> has a new passkey, `Laptop \([-A-Z2-9]{14}\)`\. Another approver confirmed it/)
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.chiara), {
       what: 'the direct message',
     })
@@ -409,12 +409,12 @@ describe('passkeys of a person', () => {
     for (let count = 0; count < 5; count += 1) await givePasskey(world, world.ben, people.ben)
     const list = await listPasskeys(world, world.ben, people.ben)
     expect(JSON.stringify(list.blocks).match(/"Remove"/g)?.length).toBeGreaterThanOrEqual(5)
-    expect(JSON.stringify(list.blocks)).not.toContain('Add a passkey')
+    expect(JSON.stringify(list.blocks)).not.toMatch(/Add a passkey|your only one/)
 
     await world.ben.click(list, 'Remove')
 
     await untilShown(world.slack, people.ben, /^Removed Laptop\.\n\*Your passkeys\*(?:\n\*Laptop\*.*){4}$/)
-    await untilCard(world.slack, /<@U0BEN00001> removed their passkey `Laptop`/)
+    await untilCard(world.slack, /<@U0BEN00001> removed their passkey `Laptop \([-A-Z2-9]{14}\)`/)
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.ben), {
       what: 'the direct message',
     })
@@ -438,12 +438,32 @@ describe('passkeys of a person', () => {
     await approveWithPasskey(world, world.ben, people.ben, card, ben)
     await untilReport(world.slack, card.ts, /Done/)
 
-    await untilCard(world.slack, /The passkey `Laptop` of <@U0CHI00001> was removed, as <@U0ADA00001> requested/)
+    await untilCard(world.slack, /The passkey `Laptop \([-A-Z2-9]{14}\)` of <@U0CHI00001> was removed, as <@U0ADA00001> requested/)
     await world.slack.until(() => world.slack.calls('chat.postMessage').find(({ args }) => args.channel === people.chiara), {
       what: 'the direct message',
     })
     expect((await listPasskeys(world, world.chiara, people.chiara)).text).toMatch(/You have no passkey/)
-    expect((await world.records.audit()).find(({ act }) => act === 'passkey-remove')).toMatchObject({ by: people.ada, text: 'Laptop' })
+    expect((await world.records.audit()).find(({ act }) => act === 'passkey-remove')).toMatchObject({
+      by: people.ada,
+      text: expect.stringMatching(/^Laptop \(/),
+    })
+  })
+
+  test('whose removal waits when no rule asks for a passkey anymore can still be withdrawn, and nobody is told of such a right', async () => {
+    const world = await startPasskeyWorld()
+    await givePasskey(world, world.ben, people.ben)
+    await world.ada.command(`/infra passkeys <@${people.ben}>`, { channel: ops })
+    await world.ada.click(await untilShown(world.slack, people.ada, /Passkeys of/), 'Request removal')
+    await untilCard(world.slack, /Remove passkey[\s\S]*needs approval from/)
+    await restartWith(world, { policy: usual.replace(', confirm: passkey', '') })
+
+    const card = await untilCard(world.slack, /Remove passkey[\s\S]*no policy rule covers this anymore/)
+    await world.ben.command('/infra whoami', { channel: ops })
+    expect((await untilShown(world.slack, people.ben, /you can request every change, and approve every change/)).text).not.toMatch(
+      /passkey/,
+    )
+    await world.ada.click(card, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*.*Remove passkey/)
   })
 
   test('are trusted by a code that is good once and right, by nobody who is unsure, and outlast a restart', async () => {
@@ -469,12 +489,10 @@ describe('passkeys of a person', () => {
     await restart(world)
     const { card } = await requestMove(world)
     expect((await approveWithPasskey(world, world.ben, people.ben, card, authenticator)).answer.title).toBe('Approved')
-    await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
-    await untilShown(
-      world.slack,
-      people.ben,
-      /Removed Laptop\. It was your last one: you can't approve under rules that ask for a passkey\./,
-    )
+    const list = await listPasskeys(world, world.ben, people.ben)
+    expect(JSON.stringify(list.blocks)).toContain("It is your only one: without it, you can't approve under rules that ask for a passkey.")
+    await world.ben.click(list, 'Remove')
+    await untilShown(world.slack, people.ben, /Removed Laptop\.\nYou have no passkey\. Rules with `confirm: passkey` ask for one/)
   })
 
   test('are made in Socket Mode on a port of the pages alone', async () => {

@@ -173,10 +173,16 @@ const cases: Record<string, Case> = {
   'is done is never due again': { steps: [...untilTracking, 'finish'], state: 'done', does: [], dueInMs: null },
   'is no longer tracked is never due again': { steps: [...untilTracking, 'stop-tracking'], state: 'untracked', does: [], dueInMs: null },
   'only another version of Lockkeeper can read stays, and is read again in 10 minutes': {
-    of: { ...unreadable, agoMs: 240 * minutes },
+    of: { ...unreadable, agoMs: 239 * minutes },
     state: 'waiting',
     does: [],
     dueInMs: 10 * minutes,
+  },
+  'only another version of Lockkeeper can read expires all the same': {
+    of: { ...unreadable, agoMs: 240 * minutes },
+    state: 'expired',
+    does: [],
+    dueInMs: null,
   },
   'was made unreadable while it was under way is distrusted': {
     of: unreadable,

@@ -23,7 +23,7 @@ import { alternatives, code, dateTime, escapeMrkdwn, type Mrkdwn, mention, mrkdw
 import type { Message } from '../../slack/web-api.ts'
 import { challengeOf, Proof, partyOf, usableOf, verifyAssertion } from './ceremony.ts'
 import { addPasskeyChange, changeKinds, removePasskeyChange } from './changes.ts'
-import { createLink, keyOf, type Link, linkMs, pagePath, readLink, readPending } from './links.ts'
+import { createLink, keyOf, type Link, linkMs, pagePath, readLink, readPending, withKey } from './links.ts'
 import { passkeyPage } from './page.ts'
 import {
   changePasskeys,
@@ -76,11 +76,13 @@ async function showMissing(app: App, { userId, command }: Origin): Promise<HomeS
 const buttons = { add: 'passkey-add', remove: 'passkey-remove', open: 'passkey-open' } as const
 
 function create(app: App): Feature {
-  if (!isInUse(app)) return { commands: [] }
-  const removal = removePasskeyChange(app)
+  const removal = removePasskeyChange(app) as Change
+  const changes = [addPasskeyChange(app) as Change, removal]
+  // What was requested before can be withdrawn, and expires.
+  if (!isInUse(app)) return { changes, commands: [] }
   const watched = new Set<string>()
   return {
-    changes: [addPasskeyChange(app) as Change, removal as Change],
+    changes,
     commands: [
       {
         words: 'passkeys',
@@ -96,7 +98,7 @@ function create(app: App): Feature {
     ],
     clicks: {
       [buttons.add]: (click) => pressAdd(app, click),
-      [buttons.remove]: (click) => pressRemove(app, removal as Change, click),
+      [buttons.remove]: (click) => pressRemove(app, removal, click),
       // Slack also sends a click on a button that opens an address.
       [buttons.open]: (click) => pressOpen(app, watched, click),
     },
@@ -167,14 +169,13 @@ async function readOrAlert(app: App): Promise<Found> {
 
 /** The answer to a click on a button of a request whose rule asks for a passkey. */
 async function askFor(app: App, request: { id: string; hash: string }, { to, reason }: ConfirmedAct, origin: Origin): Promise<Message> {
-  const command = `${origin.command} passkeys`
   const notDone = to === 'start-now' ? 'Not started' : 'Not approved'
   const found = await readOrAlert(app)
   if (found.distrust)
     throw new Refusal('no-passkey', mrkdwn`${notDone}: the record of passkeys can't be verified. Tell Lockkeeper's operators.`)
   const names = new Set(usableOf(app, found, origin.userId).map(({ name }) => name))
   if (names.size === 0) {
-    const why = (await awaitedWords(app, origin.userId)) ?? mrkdwn`You have none here. ${code(command)} adds one.`
+    const why = (await awaitedWords(app, origin.userId)) ?? mrkdwn`You have none here. ${code(`${origin.command} passkeys`)} adds one.`
     throw new Refusal('no-passkey', mrkdwn`${notDone}: this rule asks for your passkey. ${why}`)
   }
   const url = await createLink(app, { to, origin, requestId: request.id, hash: request.hash, reason })
@@ -197,8 +198,7 @@ async function pressOpen(app: App, watched: Set<string>, { value, origin, view, 
   if (link?.origin.userId !== origin.userId || watched.has(value)) return
   const replaceOnceOver = async () => {
     while (await readLink(app, value)) await delay(lookMs, undefined, { ref: false })
-    const isUsed = (await readClock(app)) < link.until
-    const words = isUsed ? await usedWords(app, link) : mrkdwn`This link has expired. Press the button again.`
+    const words = (await readClock(app)) < link.until ? await usedWords(app, link) : mrkdwn`This link has expired. Press the button again.`
     await (view ? view.update(noticeView(words)) : answer.replace(notice(words)))
   }
   watched.add(value)
@@ -241,13 +241,11 @@ async function listOf(app: App, userId: string, isOwn: boolean, removed = ''): P
   const none = isOwn
     ? mrkdwn`You have no passkey. Rules with ${code('confirm: passkey')} ask for one when you approve.`
     : mrkdwn`${mention(userId)} has no passkey.`
-  const title = isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`
-  const lost = passkeys.length === 0 ? " It was your last one: you can't approve under rules that ask for a passkey." : ''
-  const first = removed ? [mrkdwn`Removed ${escapeMrkdwn(removed)}.${lost}`] : []
-  const head = passkeys.length > 0 ? [title] : removed || awaited ? [] : [none]
-  const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), removeButton(each, isOwn)))
-  const mayAdd = isOwn && passkeys.length < mostPasskeys
-  const add = mayAdd ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
+  const first = removed ? [mrkdwn`Removed ${escapeMrkdwn(removed)}.`] : []
+  const head = passkeys.length > 0 ? [isOwn ? mrkdwn`*Your passkeys*` : mrkdwn`*Passkeys of* ${mention(userId)}`] : awaited ? [] : [none]
+  const rows = passkeys.map((each) => sectionWithButton(rowWords(app, each), removeButton(each, isOwn, passkeys.length === 1)))
+  const add =
+    isOwn && passkeys.length < mostPasskeys ? actions([button({ text: 'Add a passkey', actionId: buttons.add, value: 'add' })]) : []
   const above = [...first, ...head].flatMap((words) => wholeSection(words))
   return message([...above, ...rows, ...(awaited ? wholeSection(awaited) : []), ...add])
 }
@@ -258,8 +256,9 @@ function rowWords(app: App, { name, addedAt, rpId, ...passkey }: Passkey): Mrkdw
 }
 
 /** Another's is removed by a request, which asks once more. */
-function removeButton(passkey: Passkey, isOwn: boolean) {
-  const text = mrkdwn`${passkey.name} can't confirm anything anymore. What it approved ends, unless it was sent.`
+function removeButton(passkey: Passkey, isOwn: boolean, isOnly: boolean) {
+  const lost = isOnly ? " It is your only one: without it, you can't approve under rules that ask for a passkey." : ''
+  const text = mrkdwn`${passkey.name} can't confirm anything anymore. What it approved ends, unless it was sent.${lost}`
   const confirm = isOwn ? { title: 'Remove this passkey?', text, confirm: 'Remove', deny: 'Cancel' } : undefined
   return button({ text: isOwn ? 'Remove' : 'Request removal', actionId: buttons.remove, value: keyOf(passkey), style: 'danger', confirm })
 }
@@ -277,13 +276,11 @@ async function pressRemove(app: App, change: Change, { origin, answer, value, de
   const passkey = (await readPasskeys(app)).passkeys.find((each) => keyOf(each) === value)
   if (!passkey) throw gone
   if (passkey.by !== userId) {
-    const input = { passkey, requestedBy: userId }
-    const requested = await app.submit({ change, input, origin, reason: undefined, deliveryKey })
+    const requested = await app.submit({ change, input: { passkey, requestedBy: userId }, origin, reason: undefined, deliveryKey })
     return void (await answer.ephemeral(notice(submittedWords(requested))))
   }
-  const { name } = passkey
-  const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(name)}. If they didn't, their Slack session may be stolen: tell Lockkeeper's operators.`
-  const note = { act: 'passkey-remove', by: userId, text: name } as const
+  const words = mrkdwn`:key: ${mention(userId)} removed their passkey ${code(withKey(passkey))}. If they didn't, their Slack session may be stolen: tell Lockkeeper's operators.`
+  const note = { act: 'passkey-remove', by: userId, text: withKey(passkey) } as const
   if (!(await changePasskeys(app, (all) => withoutOne(all, passkey), note, { words, to: [userId] }))) throw gone
-  await answer.replace(await listOf(app, userId, true, name))
+  await answer.replace(await listOf(app, userId, true, passkey.name))
 }

@@ -5,7 +5,7 @@ import { owner, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { whoConfirms } from '../../rights/confirmation.ts'
 import { code, type Mrkdwn, mention, mrkdwn } from '../../slack/text.ts'
-import { keyOf } from './links.ts'
+import { keyOf, withKey } from './links.ts'
 import { changePasskeys, isIn, mostPasskeys, Passkey, passkeysOf, readPasskeys, withOne, withoutOne } from './record.ts'
 
 /** Another approver confirms these with a passkey of their own, whatever the rules say. */
@@ -46,7 +46,8 @@ export function addPasskeyChange(app: App): Change<Wanted, Wanted> {
     next: withOne,
     isDone: isIn,
     missed: { code: 'no-room' },
-    told: ({ passkey: { by, name } }) => mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. Another approver confirmed it.`,
+    told: ({ passkey }) =>
+      mrkdwn`:key: ${mention(passkey.by)} has a new passkey, ${code(withKey(passkey))}. Another approver confirmed it.`,
   })
 }
 
@@ -57,14 +58,13 @@ export function removePasskeyChange(app: App): Change<Wanted, Wanted> {
     async check(passkey) {
       const found = await readPasskeys(app)
       if (!isIn(found.passkeys, passkey)) known.refuse({ code: 'gone' })
-      const isOnly = passkeysOf(found, passkey.by).length === 1
-      return [...(isOnly ? await missedWithout(app, passkey.by) : []), { code: 'ends-approvals' }]
+      return [...(passkeysOf(found, passkey.by).length === 1 ? await missedWithout(app, passkey.by) : []), { code: 'ends-approvals' }]
     },
     next: withoutOne,
     isDone: (all, passkey) => !isIn(all, passkey),
     missed: { code: 'gone' },
-    told: ({ passkey: { by, name }, requestedBy }) =>
-      mrkdwn`:key: The passkey ${code(name)} of ${mention(by)} was removed, as ${mention(requestedBy)} requested. Another approver confirmed it.`,
+    told: ({ passkey, requestedBy }) =>
+      mrkdwn`:key: The passkey ${code(withKey(passkey))} of ${mention(passkey.by)} was removed, as ${mention(requestedBy)} requested. Another approver confirmed it.`,
   })
 }
 
@@ -115,7 +115,7 @@ function passkeyChange(app: App, { verb, isUnheld, check, next, isDone, missed, 
     }),
     async send(wanted) {
       const { requestedBy, passkey } = wanted
-      const note = { act: `passkey-${word}`, by: requestedBy, text: passkey.name } as const
+      const note = { act: `passkey-${word}`, by: requestedBy, text: withKey(passkey) } as const
       await changePasskeys(app, (all) => next(all, passkey), note, { words: told(wanted), to: [passkey.by] })
       return 'tracking'
     },

@@ -58,6 +58,9 @@ export function keyOf({ id, publicKey }: Pick<Passkey, 'id' | 'publicKey'>): str
   return inGroups(Array.from(bytes, (byte) => codeCharacters[byte % codeCharacters.length]))
 }
 
+/** Most have the name that their page proposes. */
+export const withKey = (passkey: Passkey): string => `${passkey.name} (${keyOf(passkey)})`
+
 function inGroups(characters: (string | undefined)[]): string {
   return characters.join('').replace(/.{4}(?=.)/g, '$&-')
 }

@@ -27,7 +27,7 @@ import { readJson } from '../../slack/payloads.ts'
 import { type Mrkdwn, mention, mrkdwn, ownWords } from '../../slack/text.ts'
 import { Assertion, algorithms, challengeOf, challengeToAdd, NewPasskey, partyOf, proofOf, verifyAssertion, verifyNew } from './ceremony.ts'
 import { addPasskeyChange, Wanted } from './changes.ts'
-import { keepPending, keyOf, type Link, linkMs, pagePath, pendingMs, readLink, useUp } from './links.ts'
+import { keepPending, keyOf, type Link, linkMs, pagePath, pendingMs, readLink, useUp, withKey } from './links.ts'
 import { changePasskeys, type Passkey, passkeysOf, readPasskeys } from './record.ts'
 
 const template = new URL('page.html', import.meta.url)
@@ -233,7 +233,7 @@ async function addPasskey(app: App, link: Link, change: Change, { name, response
   await useUp(app, link)
   const key = keyOf(passkey)
   if (!requested) {
-    await app.audit.note({ act: 'passkey-pending', by: userId, text: called, channelId })
+    await app.audit.note({ act: 'passkey-pending', by: userId, text: withKey(passkey), channelId })
     const words = `Tell an operator of Lockkeeper this code, in person or by phone, within ${formatDuration(pendingMs)}. They run: npm run passkeys -- trust ${code}, which shows the key ${key}.`
     return { title: code, lines: [words] }
   }

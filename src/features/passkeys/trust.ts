@@ -8,7 +8,7 @@ import { cleanText, utcTime } from '../../domain/text.ts'
 import { type Redis, withRedis } from '../../redis/connect.ts'
 import { createKeys } from '../../redis/key-names.ts'
 import { code, mention, mrkdwn } from '../../slack/text.ts'
-import { forgetPending, keyOf, readPending } from './links.ts'
+import { forgetPending, keyOf, readPending, withKey } from './links.ts'
 import { changePasskeys, distrustWords, mostPasskeys, type PasskeysApp, readPasskeys, withOne } from './record.ts'
 
 interface Terminal {
@@ -63,8 +63,8 @@ async function trustPending(app: PasskeysApp, given: string, isSure: boolean, { 
   write(`Slack user ${by}, key ${keyOf(passkey)}, made ${utcTime(addedAt)}, called: ${name}\n${warning}`)
   write('Make sure outside Slack, in person or by phone, that this person made it just now and reads you this code and key.\n')
   if (!isSure && (await ask('Type yes to trust it: ')).trim() !== 'yes') return failed(write, 'Nothing was trusted.\n')
-  const words = mrkdwn`:key: ${mention(by)} has a new passkey, ${code(name)}. It was trusted on the server.`
-  const note = { act: 'passkey-trust' as const, by, text: name }
+  const words = mrkdwn`:key: ${mention(by)} has a new passkey, ${code(withKey(passkey))}. It was trusted on the server.`
+  const note = { act: 'passkey-trust' as const, by, text: withKey(passkey) }
   if (!(await changePasskeys(app, (all) => withOne(all, passkey), note, { words, to: [channelId, by], startsOver: true })))
     return failed(write, `Nothing was trusted: it is trusted already, or this person has ${mostPasskeys} passkeys.\n`)
   await forgetPending(app, pending)
