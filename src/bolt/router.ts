@@ -3,7 +3,7 @@ import { freezing } from '../domain/policy.ts'
 import { gate } from '../rights/authorize.ts'
 import { notice } from '../slack/blocks.ts'
 import { type Command, findCommand, isMistyped, limitWords } from '../slack/commands.ts'
-import { nothingRequested, outdatedButton, Refusal } from '../slack/errors.ts'
+import { nothingRequested, outdatedButton, Refusal, reading } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, SlashCommand } from '../slack/interactions.ts'
 import { type Listing, type ListPlace, listAnswer, listingMessage, PageButton, pageActionIds } from '../slack/listing.ts'
 import { readJson } from '../slack/payloads.ts'
@@ -69,7 +69,8 @@ interface ListView {
 }
 
 async function runCommand(app: App, command: Command, slashCommand: SlashCommand, args: string[], view: ListView): Promise<void> {
-  const { need, words, run } = command
+  const { need, words } = command
+  const run = need === 'read' ? reading(command.run) : command.run
   if (need === 'read') limitWords(args)
   const requester = need === 'read' || need === freezing ? undefined : await gate(app, slashCommand.origin, need)
   try {

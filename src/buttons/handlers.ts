@@ -10,7 +10,7 @@ import { cardButtons, moreOnHome, refreshHome } from '../messages/button-ids.ts'
 import { gate } from '../rights/authorize.ts'
 import { may, reasonTerms } from '../rights/judge.ts'
 import type { Command } from '../slack/commands.ts'
-import { goneSince, outdatedButton, Refusal } from '../slack/errors.ts'
+import { goneSince, outdatedButton, Refusal, reading } from '../slack/errors.ts'
 import type { Click, FormHandler, Handler, InteractionHandlers } from '../slack/interactions.ts'
 import { type PageButton, pageActionIds } from '../slack/listing.ts'
 import { readJson, readMetadata } from '../slack/payloads.ts'
@@ -37,7 +37,8 @@ export interface FeatureHandlers {
 export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home): Handlers {
   const commands = features.flatMap((feature) => feature.commands)
   const openers = formOpeners(app, commands)
-  const bare = features.find((feature) => feature.bare)?.bare
+  const found = features.find((feature) => feature.bare)?.bare
+  const bare = found && reading(found)
   const pages = pageButtons(app, commands, bare)
   const pending = JSON.stringify({ version: 1, command: 'pending', args: [], page: 0 } satisfies z.infer<typeof PageButton>)
   const ofRequests = requestButtons(app, async (after) =>
@@ -47,8 +48,8 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     commands,
     clicks: Object.assign(
       {
-        [refreshHome]: ({ origin }: Click) => home.open(origin),
-        [moreOnHome]: async ({ origin }: Click) => void (await home.show(origin, true)),
+        [refreshHome]: reading(({ origin }: Click) => home.open(origin)),
+        [moreOnHome]: reading(async ({ origin }: Click) => void (await home.show(origin, true))),
       },
       pages,
       openers.clicks,
@@ -63,7 +64,7 @@ export function gatherHandlers(app: App, features: FeatureHandlers[], home: Home
     },
     shortcuts: Object.assign({}, openers.shortcuts, ...features.map(({ shortcuts }) => shortcuts)),
     options: Object.assign({}, ...features.map(({ options }) => options)),
-    home: home.open,
+    home: reading(home.open),
     bare,
   }
 }
@@ -110,7 +111,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
   const details: Record<string, ReadDetails> = Object.assign({}, ...features.map((feature) => feature.details))
 
   function showDetails(of: string, read: ReadDetails): Handler<Click> {
-    return async ({ value, origin, answer }) => {
+    return reading(async ({ value, origin, answer }) => {
       const own = actions.filter((action) => action.of === of)
       const kinds = own.map(({ kind }) => kind)
       const [found, allowed] = await Promise.all([read(value, origin), may(app, origin, kinds)])
@@ -119,7 +120,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
         .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
         .flatMap((action) => itemButton(action, { id: value, text: found.name }))
       await answer.ephemeral(detailsMessage(found, buttons, origin.command))
-    }
+    })
   }
 
   function openItemForm({ of, kind, form }: ItemAction): FormHandler<Click> {

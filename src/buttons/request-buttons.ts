@@ -24,6 +24,7 @@ import { ConfirmationRequired } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
+import { reading } from '../slack/errors.ts'
 import type { Answer, Click, FormHandler, InteractionHandlers, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { createOneAtATime } from '../slack/one-at-a-time.ts'
 import { type Metadata, marksOf, readMetadata, untold, writeMetadata } from '../slack/payloads.ts'
@@ -81,7 +82,7 @@ export function requestButtons(
       [cardButtons.stopTracking]: onRequest((request, { origin, answer }) => stopTracking(app, request, origin, answer.elsewhere)),
       [cardButtons.trackAgain]: onRequest((request, { origin, answer }) => trackAgain(app, request, origin, answer.elsewhere)),
       [urgencyBlockId]: (click) => chooseUrgency(app, click),
-      [cardButtons.details]: onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true })),
+      [cardButtons.details]: reading(onRequest((request, { answer }) => answer.ephemeral(renderDetails(app, request), { isWhole: true }))),
     },
     submissions: {
       [rejectCallbackId]: decided((submission) => submitReject(app, submission)),

@@ -35,6 +35,7 @@ import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
 import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
 import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
+import { judge } from '../rights/judge.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { findEarlier, historyBefore } from './history.ts'
@@ -276,7 +277,9 @@ async function busyRefusal(
   const isOfSome = holder === undefined
   const own = others.length === 1 && others[0]?.holder.origin.userId === origin.userId ? others[0].holder : undefined
   const buttons = own && cardActions(viewOf(app, own)).filter((each) => each.action_id === cardButtons.withdraw)
-  return new Refusal('locked', othersAreOpen(others, origin.userId, isOfSome), { isOfSome, buttons })
+  const rulings = await Promise.all(others.map(({ holder: request }) => judge(app, origin, { to: 'decide', request })))
+  const mayDecide = rulings.every(({ allowed }) => allowed)
+  return new Refusal('locked', othersAreOpen(others, origin.userId, { canLeaveOut: isOfSome, mayDecide }), { isOfSome, buttons })
 }
 
 /** What people call the items of a change, by their resources. */

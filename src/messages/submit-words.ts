@@ -97,11 +97,11 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   return mrkdwn`Not requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
 }
 
-/** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. */
+/** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. `mayDecide`: the viewer may decide them. */
 export function othersAreOpen(
   held: { holder: Request; link: string | undefined; title: Phrase; holds: string[] }[],
   viewerId: string,
-  canLeaveOut = false,
+  { canLeaveOut = false, mayDecide = false } = {},
 ): Mrkdwn {
   const each = held.map(({ holder, link: address, title, holds }) => {
     const { userId, channelId } = holder.origin
@@ -116,18 +116,21 @@ export function othersAreOpen(
   const instead = withdrawing(
     held.map(({ holder }) => holder),
     viewerId,
+    mayDecide,
   )
   return mrkdwn`Not requested: ${because}\nWait until it ends${instead}.${then}`
 }
 
 /** What is undecided is withdrawn by its requester, and what is approved by its approvers too. A machine clicks nothing, and what was sent nobody withdraws. */
-function withdrawing(holders: Request[], viewerId: string): Mrkdwn {
+function withdrawing(holders: Request[], viewerId: string, mayDecide: boolean): Mrkdwn {
   const unsent = holders.filter(({ state }) => state === 'waiting' || state === 'approved')
   if (unsent.length < holders.length) return mrkdwn``
   if (unsent.every(({ origin }) => origin.userId === viewerId)) return mrkdwn`, or withdraw it`
+  const isUndecided = unsent.every(({ state }) => state === 'waiting')
+  if (isUndecided && mayDecide) return mrkdwn`, or decide it first`
   const requesters = new Map(unsent.map(({ origin }) => [origin.userId, origin]))
   const people = [...requesters.values()].filter((origin) => !isMachine(origin)).map(({ userId }) => mention(userId))
-  if (people.length === 0 && unsent.every(({ state }) => state === 'waiting')) return mrkdwn`, or have an approver decide it`
+  if (people.length === 0 && isUndecided) return mrkdwn`, or have an approver decide it`
   const alsoApprovers = unsent.some(({ state, origin }) => state === 'approved' || isMachine(origin))
   return mrkdwn`, or have it withdrawn by ${alternatives([...people, ...(alsoApprovers ? [mrkdwn`an approver`] : [])])}`
 }

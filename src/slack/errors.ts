@@ -82,6 +82,17 @@ export function nothingRequested(error: unknown): unknown {
   return accountWords(error) || error instanceof CheckFailed ? new NothingRequested('nothing was requested', { cause: error }) : error
 }
 
+/** For what only reads: then there is nothing that may not be stored. */
+export function reading<Given extends unknown[], Found>(read: (...given: Given) => Promise<Found>): (...given: Given) => Promise<Found> {
+  return (...given) =>
+    read(...given).catch((error: unknown) => {
+      const isAway = error instanceof StoreUnavailableError && error.sentence === undefined
+      throw isAway ? new StoreUnavailableError(error.message, error.code, notRead) : error
+    })
+}
+
+const notRead = "Lockkeeper's database (Redis) isn't responding. Try again in a minute."
+
 /** The log, the operators and machines get the error that the account API gave. */
 export function causeOf(error: unknown): unknown {
   return error instanceof NothingRequested ? error.cause : error

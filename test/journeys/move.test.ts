@@ -25,6 +25,13 @@ describe('a move', () => {
     expect(early).toEqual([])
   })
 
+  test('that is in the way of an approver is theirs to decide', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = await requestMove(world)
+    await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await untilShown(world.slack, people.ben, /Wait until it ends, or decide it first\./)
+  })
+
   test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
     const world = await startWorld({ replicas: 2 })
     const { card } = await requestMove(world)

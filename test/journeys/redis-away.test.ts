@@ -46,6 +46,14 @@ test('while Redis does not answer, a command is answered with itself, as it was 
   await ada.command('/infra ip move 203.0.113.10 web-2 in 2h because @ben & the disk', { channel: ops })
 
   const answer = await untilShown(slack, people.ada, /Redis/)
+  // What only reads has nothing that may not be stored.
+  for (const words of ['pending', 'audit me']) await ada.command(`/infra ${words}`, { channel: ops })
+  for (const words of ['pending', 'audit me'])
+    await untilShown(slack, people.ada, new RegExp(`isn't responding\\. Try again in a minute\\.\nYou typed: .\\/infra ${words}`))
+  await ada.openHome()
+  await slack.until(() => /isn't responding\. Try again in a minute\./.test(JSON.stringify(slack.home(people.ada)?.blocks)), {
+    what: 'the Home tab without Redis',
+  })
   server.thaw()
   expect(answer.text).toBe(
     "Lockkeeper's database (Redis) isn't responding. What you did may not be stored: try again in a minute; nothing runs twice.\nYou typed: `/infra ip move 203.0.113.10 web-2 in 2h because @ben &amp; the disk`",

@@ -252,7 +252,8 @@ test('findings, denials and notices read as in why-not.md', async () => {
       [
         tooLate(byAlert('withdrawn'), 'U0BEN00001').words,
         othersAreOpen(held.slice(0, 1), 'U0BEN00001'),
-        othersAreOpen(held, 'alerts', true),
+        othersAreOpen(held.slice(0, 1), 'U0BEN00001', { mayDecide: true }),
+        othersAreOpen(held, 'alerts', { canLeaveOut: true }),
       ].join('\n'),
     ],
     [

@@ -29,7 +29,7 @@ const words: [RegExp, Answer][] = [
   [/^This button belongs to another request/, 'forged'],
   [/^This request is older than 30 days, or Redis lost it/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],
-  [/^Lockkeeper's database \(Redis\) isn't responding\. .*(nothing runs twice|before you try again)\./, 'redis away'],
+  [/^Lockkeeper's database \(Redis\) isn't responding\. .*(nothing runs twice|before you try again|Try again in a minute)\./, 'redis away'],
   [/^Not approved: Redis isn't responding\. Try again in a minute\.$/, 'redis away'],
 ]
 
