@@ -15,8 +15,11 @@ interface Search {
   requestId?: string
   /** How many of the newest entries are searched. */
   searched?: number
-  /** Called if an entry is missing or not the one that was written, as the next one has the hash of that. */
-  onGap?: () => void
+  /**
+   * Called if an entry is missing, also before the first one, or is not the one that was written, as the next one has the hash of that. `isEmpty`: no
+   * entry is there, as in a new data set.
+   */
+  onGap?: (isEmpty: boolean) => void
 }
 
 /** Newest first, with the notes just added. Throws StoreUnavailableError, also if notes could not be chained, which it would miss. */
@@ -29,22 +32,33 @@ export async function findEntries(
   const found: FoundEntry[] = []
   let searched = 0
   let hash: unknown
+  /** The number of the oldest entry that was read. */
+  let first = Number.POSITIVE_INFINITY
+  let trimmedThrough = 0
+  let isAll = true
   for await (const { id, text } of entries(app, 'xrevrange')) {
     if (searched >= most) break
     searched += 1
     const fields = parseFields(text)
-    if (searched > 1 && onGap && hashOf(text) !== hash) onGap()
+    if (searched > 1 && onGap && hashOf(text) !== hash) onGap(false)
     hash = fields?.prev
+    first = Number(fields?.seq)
+    if (fields?.act === 'trim' && verdictOf(app, text, fields) === 'genuine')
+      trimmedThrough = Math.max(trimmedThrough, Number(fields.through))
     const isOld = timeOf(id) < since
     // Checking the shape of an entry takes longer than parsing it.
     if (!isOld && requestId !== undefined && fields?.requestId !== requestId) continue
     const entry = AuditEntry.safeParse(fields).data
     // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need a chain
     // that is computed again, which running processes notice.
-    if (isOld && (entry?.at ?? 0) < since) break
+    if (isOld && (entry?.at ?? 0) < since) {
+      isAll = false
+      break
+    }
     if (!fields || !entry || !fits(entry) || (requestId !== undefined && entry.requestId !== requestId)) continue
     found.push({ ...entry, verdict: verdictOf(app, text, fields) })
   }
+  if (onGap && isAll && first > trimmedThrough + 1) onGap(searched === 0)
   return markCopies(found)
 }
 

@@ -9,10 +9,17 @@ import { type Opened, open, type RecordName, readText, replace, seal } from '../
 /** Why a record is not used. */
 export type Distrust = 'missing' | 'older' | 'forged' | 'unknown-key'
 
-/** What a process knows of a record, over all its connections: its highest revision (0: none), and when it signed the record again. */
+/** What a process knows of a record, over all its connections: its revisions, the highest of them (0: none), and when it signed the record again. */
 export interface Revisions {
   seen: number
+  all?: Set<number>
   signedAgainAt?: number
+}
+
+/** `follows`: the revision that it was made from. Absent: its content is new. */
+interface Revised {
+  revision: number
+  follows?: number | undefined
 }
 
 interface Of<Facts> {
@@ -31,7 +38,7 @@ const signAgainMs = 60_000
  * A signed record that nobody can remove, or replace by an older one, unnoticed: each has a higher revision than the one before, which the audit has,
  * too. A revision is a time in ms since 1970 by Redis' clock, so it is also higher than those of before a loss of all data.
  */
-export function revisedRecord<Facts extends { revision: number }>(
+export function revisedRecord<Facts extends Revised>(
   app: AuditApp & { redis: Redis; keys: Keys },
   keyring: Keyring,
   { name, key, schema, acts }: Of<Facts>,
@@ -39,6 +46,7 @@ export function revisedRecord<Facts extends { revision: number }>(
 ) {
   const see = (revision: number) => {
     known.seen = Math.max(known.seen, revision)
+    known.all = (known.all ?? new Set()).add(revision)
   }
 
   /** Throws StoreUnavailableError. */
@@ -47,7 +55,7 @@ export function revisedRecord<Facts extends { revision: number }>(
     const { seen } = known
     const text = await readText(app.redis, key)
     const opened = open(keyring, name, schema, text)
-    const distrust = distrustOf(opened, seen)
+    const distrust = distrustOf(opened, seen, known.all)
     const facts = opened.is === 'genuine' && !distrust ? opened.facts : undefined
     if (facts) see(facts.revision)
     return { text, facts, distrust, isOutdated: opened.is === 'genuine' && !opened.isCurrent }
@@ -58,7 +66,10 @@ export function revisedRecord<Facts extends { revision: number }>(
     // A clock that was ahead may have missed some.
     const from = since > now ? 0 : since - clockMarginMs
     // An entry that somebody removed may have been a change.
-    const entries = await findEntries(app, ({ act }) => acts.includes(act), { since: from, onGap: () => see(now) })
+    const onGap = (isEmpty: boolean) => {
+      if (!isEmpty || known.seen > 0) see(now)
+    }
+    const entries = await findEntries(app, ({ act }) => acts.includes(act), { since: from, onGap })
     for (const { verdict, revision = 0 } of entries) if (verdict === 'genuine') see(revision)
   }
 
@@ -73,9 +84,12 @@ export function revisedRecord<Facts extends { revision: number }>(
   return { read, searchAudit, signAgain, see, next: (now: number) => Math.max(now, known.seen + 1) }
 }
 
-function distrustOf(found: Opened<{ revision: number }>, seen: number): Distrust | undefined {
+function distrustOf(found: Opened<Revised>, seen: number, all = new Set<number>()): Distrust | undefined {
   if (found.is === 'none') return seen === 0 ? undefined : 'missing'
   if (found.is === 'unreadable') return 'unknown-key'
   if (found.is !== 'genuine') return 'forged'
-  return found.facts.revision < seen ? 'older' : undefined
+  const { revision, follows = revision } = found.facts
+  // Somebody put an older one back while it was changed.
+  const isOfOlder = [...all].some((each) => follows < each && each < revision)
+  return revision < seen || isOfOlder ? 'older' : undefined
 }

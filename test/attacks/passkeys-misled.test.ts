@@ -21,7 +21,7 @@ import {
   submitForLink,
   usual,
 } from '../journeys/passkeys-world.ts'
-import { writesOf } from '../journeys/policy-world.ts'
+import { type PolicyWorld, writesOf } from '../journeys/policy-world.ts'
 import { chooseEmergency, ops, people, requestMove, untilCard, untilReport, untilShown } from '../journeys/world.ts'
 
 const addCard = /Add passkey[\s\S]*needs approval from/
@@ -213,7 +213,20 @@ test('the page of a held request shows no name of a freeze that Lockkeeper did n
   expect(wordsOf((await openPage(world, url)).html)).not.toContain('rehearsal')
 })
 
-test('neither a removed passkey nor a lifted state of before counts after the entry of the audit was deleted and a process restarted', async () => {
+/** Ways to remove what says that a passkey was removed, or that somebody froze. */
+const erasing: [string, (world: PolicyWorld, ids: string[]) => Promise<unknown>][] = [
+  ['the entry of the audit was deleted', ({ records: { redis, keys } }, ids) => redis.xdel(keys.audit, ...ids)],
+  [
+    'the audit up to that entry, and the last look at it, were removed',
+    async ({ records: { redis, keys } }, ids) => {
+      const [ms, count = 0] = ids.at(-1)?.split('-').map(Number) ?? []
+      await redis.xtrim(keys.audit, 'MINID', `${ms}-${count + 1}`)
+      await redis.del(keys.freezeLook)
+    },
+  ],
+]
+
+test.each(erasing)('neither a removed passkey nor a lifted state of before counts after %s and a process restarted', async (_, erase) => {
   const world = await startPasskeyWorld()
   const { redis, keys } = world.records
   await givePasskey(world, world.ben, people.ben)
@@ -227,8 +240,11 @@ test('neither a removed passkey nor a lifted state of before counts after the en
   await world.records.audit()
   await restartWith(world, {
     meanwhile: async () => {
-      for (const [id, [, text = '']] of await redis.xrange(keys.audit, '-', '+'))
-        if (/"act":"(passkey-remove|freeze)"/.test(text)) await redis.xdel(keys.audit, id)
+      const entries = await redis.xrange(keys.audit, '-', '+')
+      await erase(
+        world,
+        entries.filter(([, [, text = '']]) => /"act":"(passkey-remove|freeze)"/.test(text)).map(([id]) => id),
+      )
       await redis.set(keys.passkeys, passkeys)
       if (frozen === null) await redis.del(keys.freeze)
       else await redis.set(keys.freeze, frozen)
@@ -237,4 +253,42 @@ test('neither a removed passkey nor a lifted state of before counts after the en
   await expect.poll(() => redis.get(keys.freeze)).toBeTruthy()
   await world.ben.command('/infra passkeys', { channel: ops })
   await untilCard(world.slack, /Nobody can approve with a passkey: the record of passkeys in Redis is older/)
+})
+
+test('a removed passkey does not count in a newer record that a process made from an older one, which it did not know to be older', async () => {
+  const world = await startPasskeyWorld(usual, { replicas: 2 })
+  const [stale, current] = world.bots
+  const { redis, keys } = world.records
+  await givePasskey(world, world.ben, people.ben)
+  await givePasskey(world, world.chiara, people.chiara)
+  const listOfChiara = await listPasskeys(world, world.chiara, people.chiara)
+  const before = (await redis.get(keys.passkeys)) ?? ''
+  world.slack.connectBot(current?.slackUrl ?? '')
+  await world.ben.click(await listPasskeys(world, world.ben, people.ben), 'Remove')
+  await untilShown(world.slack, people.ben, /Removed/)
+  await world.records.audit()
+  const entries = await redis.xrange(keys.audit, '-', '+')
+  const since = entries.slice(entries.findIndex(([, [, text = '']]) => text.includes('"act":"passkey-remove"')))
+  // While that process reads, the audit ends before the removal. Then it is whole again.
+  await redis.xdel(keys.audit, ...since.map(([id]) => id))
+  await redis.set(keys.passkeys, before)
+  world.slack.connectBot(stale?.slackUrl ?? '')
+  await world.chiara.click(listOfChiara, 'Remove')
+  await untilShown(world.slack, people.chiara, /Removed/)
+  const kept = entries.length - since.length
+  await expect.poll(() => redis.xlen(keys.audit)).toBeGreaterThan(kept)
+  const added = (await redis.xrange(keys.audit, '-', '+')).slice(kept)
+  await redis.del(keys.audit)
+  for (const [id, fields] of [...entries, ...added]) await redis.xadd(keys.audit, id, ...(fields as [string, string]))
+
+  world.slack.connectBot(current?.slackUrl ?? '')
+  expect((await listPasskeys(world, world.ben, people.ben)).text).toContain('You have no passkey')
+})
+
+test('the page shows the signed end of the time to decide, and a title of one line, whatever Redis and the account hold', async () => {
+  const { world, url } = await startLinked()
+  const move = await onlyMove(world)
+  const shown = wordsOf((await openPage(world, url)).html)
+  await world.records.redis.hset(world.records.keys.record(move.id), encodeFields({ expiresAt: move.expiresAt + 86_400_000 } as never))
+  expect(wordsOf((await openPage(world, url)).html)).toBe(shown)
 })

@@ -516,11 +516,24 @@ describe('a process', () => {
     await read()
     expect(await look()).toBeGreaterThanOrEqual(first + 25 * hours)
 
-    // As if the entry of the freeze were older than the look.
+    // As if the entry of the freeze were older than the look: it would show a newer revision than that of a record of before.
+    const [[, [field = '', text = '']] = ['', []]] = await redis.xrange(keys.audit, '-', '+')
     await redis.del(keys.audit, keys.auditHead)
+    await redis.xadd(keys.audit, '1-1', field, text.replace(/"at":\d+/, '"at":1'))
     expect(await startProcess().because()).toBeUndefined()
     await redis.del(keys.freeze)
     expect(await startProcess().because()).toBe('freeze-missing')
+  })
+
+  test('that starts freezes everything if the audit is gone that knew of a freeze', async () => {
+    const { startProcess, letPass, redis, keys } = startFreezes()
+    const { read, set, audit } = startProcess()
+    await set()
+    await audit.chained()
+    letPass(25 * hours)
+    await read()
+    await redis.del(keys.audit, keys.auditHead)
+    expect(await startProcess().because()).toBe('freeze-older')
   })
 
   test('looks again if Redis did not answer', async () => {

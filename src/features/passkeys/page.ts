@@ -285,11 +285,12 @@ async function linesOf(app: App, request: Request): Promise<string[]> {
     waits: undefined,
     items: undefined,
     decision: isDecided ? decision : undefined,
+    expiresAt: request.createdAt + request.ttlMs,
   }
   const view = viewOf(app, { ...request, ...signed })
   const texts = [...cardBody(view), ...cardRest(view)].map(wordsIn)
   await readNames(app, texts)
-  return [titleText(view), ...texts.map((text) => plainWords(app, ownWords(text)))]
+  return [cleanText(titleText(view), { oneLine: true }), ...texts.map((text) => plainWords(app, ownWords(text)))]
 }
 
 /** A Slack that is away does not keep people from approving: they see ids. */

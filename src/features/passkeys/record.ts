@@ -26,7 +26,7 @@ export type Passkey = z.infer<typeof Passkey>
 
 export const mostPasskeys = 5
 
-const PasskeysRecord = z.object({ revision: z.int(), passkeys: z.array(Passkey) })
+const PasskeysRecord = z.object({ revision: z.int(), follows: z.int().optional(), passkeys: z.array(Passkey) })
 
 export const distrustWords: Record<Distrust, string> = {
   missing: 'gone',
@@ -40,6 +40,7 @@ export interface Found {
   text: string
   now: number
   revision: number
+  follows?: number | undefined
   passkeys: Passkey[]
   distrust: Distrust | undefined
 }
@@ -113,11 +114,12 @@ export async function changePasskeys(
 ): Promise<boolean> {
   const { stored } = storedIn(app)
   for (;;) {
-    const { distrust, passkeys, now, text: before, revision: last } = await readPasskeys(app)
+    const { distrust, passkeys, now, text: before, ...last } = await readPasskeys(app)
     const after = distrust === 'unknown-key' || (distrust && !startsOver) ? undefined : next(passkeys)
     if (!after) return false
-    const revision = note ? stored.next(now) : last
-    const texts = { before, after: seal(app.recordKeyring, 'passkeys', { revision, passkeys: after }) }
+    const revision = note ? stored.next(now) : last.revision
+    const follows = note ? (distrust ? undefined : last.revision) : last.follows
+    const texts = { before, after: seal(app.recordKeyring, 'passkeys', { revision, follows, passkeys: after }) }
     const told = words ? [undefined, ...new Set(to)].map((each) => owedMessage(app, 'passkeys', { to: each, words: words.text })) : []
     const isLess = distrust !== undefined || after.length < passkeys.length
     const owes = isLess ? [...told, owedMessage(app, passkeysLost, { words: '' })] : told
