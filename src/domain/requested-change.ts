@@ -1,5 +1,5 @@
 import type { Origin, Requester } from './approval.ts'
-import type { Change, Finding } from './change.ts'
+import type { Change } from './change.ts'
 import type { MessageRef, SourceAlert } from './request.ts'
 
 /** What a person, a machine or an alert asks for, before it is a request. */
@@ -20,8 +20,6 @@ export interface RequestedChange<Input = unknown, Facts = unknown> {
   alert?: SourceAlert | undefined
   /** Mentions nobody until the first reminder. */
   isQuiet?: boolean | undefined
-  /** What the requester knows that approvers should check first. */
-  warnings?: Finding[] | undefined
   /** A key of Redis without which the request is not recorded: what led to it has ended. */
   whileExists?: string | undefined
   /** The caller has another way if too few people could approve it: the audit then has no refusal. */

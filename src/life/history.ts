@@ -4,6 +4,7 @@ import { canReverse, idOfResource, isOpen, type Request } from '../domain/reques
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
+import { guardStore } from '../redis/connect.ts'
 
 /** Returns the input of the change as far as it is done: for a change of several resources, only the items that are done. */
 export function doneInput({ items }: Pick<Request, 'items'>, change: Change, input: unknown): unknown {
@@ -76,6 +77,15 @@ export async function changedSince({ store, signatures }: App, request: Request)
   const last = await store.lastChangesOf(resources)
   const later = [...last.values()].filter((each) => each.id !== id && signatures.verifyRecord(each) === 'genuine')
   return later.length < resources.length ? undefined : later.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0]
+}
+
+export const targetAlerted = 'target-alerted'
+
+/** For approvers: that alerts about the target fire, since the first of them, in ms since 1970. 0: one does not say it. */
+export async function alertsAbout({ redis, keys }: App, target: { id: string; name: string } | undefined): Promise<Finding[]> {
+  const names = target ? await guardStore(() => redis.zrange(keys.alertsAbout(target.id), '0', '-1')) : []
+  const since = Math.min(...names.map((name) => Number(name.slice(name.lastIndexOf('@') + 1))))
+  return names.length === 0 ? [] : [{ code: targetAlerted, target: target?.name, ...(since && { since }) }]
 }
 
 interface ToChange {

@@ -38,7 +38,7 @@ import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { judge } from '../rights/judge.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
-import { findEarlier, historyBefore } from './history.ts'
+import { alertsAbout, findEarlier, historyBefore } from './history.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -118,7 +118,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   const changed = { resource, subject: change.subject(facts), names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
   const warnings = [
-    ...(requested.warnings ?? []),
+    ...(await alertsAbout(app, change.target?.(facts))),
     ...(preflight.warnings ?? []),
     ...(await historyBefore(app, changed, earlier)),
     ...ofApprovers,

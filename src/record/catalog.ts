@@ -74,6 +74,10 @@ export function createCatalog(changes: Change[] = []) {
       const opened = openIfFit(request)
       return opened ? projectOfChange(opened.change, opened.facts) : 'unknown'
     },
+    targetOf(request: Request): { id: string; name: string } | undefined {
+      const opened = openIfFit(request)
+      return opened?.change.target?.(opened.facts)
+    },
     /** For the owner of a key that ends soon. */
     offersAtEnd: () => all().flatMap(({ kind, offeredAtEnd: label }) => (label === undefined ? [] : [{ of: 'api-key', kind, label }])),
     offersFor: (kind: ThingKind): Offer[] => all().flatMap(({ offer }) => (offer?.of === kind ? offer : [])),

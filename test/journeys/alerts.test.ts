@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AlertWorld, alert, policy, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
 import { wordsOf } from './subject.ts'
-import { general, ops, opsPage, people, untilCard, untilReport, untilShown } from './world.ts'
+import { general, ops, opsPage, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
 
@@ -143,6 +143,21 @@ test('an alert about the target that comes after the request is added to its mes
 
   await expect.poll(shown).toContain('•  An alert about the target web-2 has been firing since')
   expect(shown().match(/An alert about the target/g)).toHaveLength(1)
+})
+
+test('an alert about the target is in the message of a move, too, whether it comes before or after the request', async () => {
+  const world = await startAlertWorld()
+  const alerted = '•  An alert about the target web-2 has been firing since'
+  const { card } = await requestMove(world)
+  expect(card.text).not.toContain('Check first')
+
+  await world.send([alert({ instance: 'web-2' })])
+  const shown = () => botMessages(world).find(({ ts }) => ts === card.ts)?.text ?? ''
+  await expect.poll(shown).toContain(alerted)
+  await world.ada.click(card, 'Withdraw')
+  await untilCard(world.slack, /Withdrawn/)
+  await world.ada.command('/infra evacuate web-1 web-2 because INC-7', { channel: ops })
+  expect((await untilCard(world.slack, /Evacuate .*needs approval from/s)).text).toContain(alerted)
 })
 
 describe('a resolved alert', () => {

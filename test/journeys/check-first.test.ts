@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findElement } from '../sandbox/slack/elements.ts'
 import { type Json, objectOf, textOf } from '../sandbox/slack/json.ts'
-import { startWorldUnder } from './policy-world.ts'
+import { startWorldUnder, writesOf } from './policy-world.ts'
 import { ops, requestMove, untilCard, untilReport } from './world.ts'
 
 /** Returns the words of the dialog that Slack shows after a press on *Approve*. */
@@ -36,6 +36,18 @@ describe('what approvers should check first', () => {
       expect.stringContaining(off),
       expect.stringContaining(off),
     ])
+  })
+
+  test('that is true only later, as of a target that went off since, stops the move', async () => {
+    const world = await startWorldUnder(usual)
+    const { target, card } = await requestMove(world)
+    Object.assign(world.accountApi.world.data.servers.find(({ id }) => id === target.id) ?? {}, { status: 'off' })
+    await world.ben.click(card, 'Approve')
+    const report = await untilReport(world.slack, card.ts, /Canceled/)
+
+    expect(report.text).toContain('Nothing was done. web-2 has status off now.')
+    expect(writesOf(world)).toEqual([])
+    expect(JSON.stringify((await untilCard(world.slack, /Canceled/)).blocks)).toContain('Request again')
   })
 
   test('is nothing for a usual move, so that one tap approves it, and the last change of the address is small print', async () => {

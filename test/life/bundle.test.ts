@@ -63,7 +63,7 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
       },
     },
     servers: {
-      get: async (id: string) => ({ id, hostname: names.get(id), status: 'on', locked: false, ...place }),
+      get: async (id: string) => ({ id, hostname: names.get(id), status: account.statusOf.get(id) ?? 'on', locked: false, ...place }),
       list: async () => wholeList([]),
     },
   } as unknown as Pick<AccountApi, 'elasticIps' | 'servers'>
@@ -71,6 +71,8 @@ function accountWith(ids: string[], { writeMs = 0 } = {}) {
     ...{ api, serverOf, underway, writes: [] as string[] },
     /** Those that reads show as moving. */
     moving: new Set<string>(),
+    /** The status of each server that is not on. */
+    statusOf: new Map<string, string>(),
     /** What happens before a write takes effect, and before its answer. */
     before: async (_id: string) => {},
     after: async (_id: string) => {},
@@ -166,6 +168,22 @@ describe('the children of a request', () => {
     await look(111_000)
     expect((await parent()).state).toBe('failed')
     expect(await redis.pttl(keys.reverted(childId('eip_0')))).toBeGreaterThan(0)
+  })
+
+  test('that were not sent when their target went off are not sent, with the reason', async () => {
+    const { account, app, carryOn, look, statesOf, child, parent } = await startBegun(4)
+    let turns = 2
+    const takeWrite = async () => (turns-- > 0 ? 0 : 60_000)
+    await carryOn({ budget: { ...app.budget, takeWrite } })
+    account.statusOf.set(to.id, 'off')
+    await carryOn()
+    await look()
+
+    expect(account.writes).toHaveLength(2)
+    expect(Object.values(await statesOf()).toSorted()).toEqual(['done', 'done', 'not-started', 'not-started'])
+    const [unsent = ''] = Object.entries(await statesOf()).flatMap(([item, state]) => (state === 'done' ? [] : [item]))
+    expect(await child(unsent)).toMatchObject({ state: 'voided', causes: [{ code: 'target-not-on', server: 'web-2', status: 'off' }] })
+    expect((await parent()).state).toBe('failed')
   })
 
   test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {

@@ -27,6 +27,8 @@ const evacuate = (from: typeof web1, to: typeof web1, ...ids: string[]) => ({
   input: { serverId: from.id, targetId: to.id, elasticIpIds: ids },
   facts: { from, to, items: ids.map((elasticIpId) => ({ elasticIpId, from, to })), leftOut: [] },
 })
+const backFromOff = evacuate(web2, web1, 'eip_1')
+for (const item of backFromOff.facts.items) Object.assign(item, { toStatus: 'off' })
 const evacuated = requestFor({
   state: 'done',
   kind: 'ip.evacuate',
@@ -43,6 +45,7 @@ interface Wanted {
 
 test.each<[what: string, how: 'undoes' | 'repeats', earlier: Request | undefined, wanted: Wanted, isFound: boolean]>([
   ['undoes a move', 'undoes', done, back, true],
+  ['undoes a move from a server that is off', 'undoes', done, { ...back, facts: { ...back.facts, toStatus: 'off' } }, true],
   ['goes to another server', 'undoes', done, { ...back, input: { ...back.input, serverId: 'sv_3' } }, false],
   ['is of another kind', 'undoes', done, { ...back, kind: 'vm.rename' }, false],
   ['undoes what is not done', 'undoes', { ...done, state: 'failed' }, back, false],
@@ -54,6 +57,7 @@ test.each<[what: string, how: 'undoes' | 'repeats', earlier: Request | undefined
   ['repeats one that has not ended', 'repeats', { ...rejected, state: 'waiting' }, again, false],
   ['undoes an evacuation, in whatever order', 'undoes', evacuated, evacuate(web2, web1, 'eip_2', 'eip_1'), true],
   ['undoes a part of it', 'undoes', evacuated, evacuate(web2, web1, 'eip_2'), true],
+  ['undoes one from a server that is off', 'undoes', evacuated, backFromOff, true],
   ['moves another address', 'undoes', evacuated, evacuate(web2, web1, 'eip_1', 'eip_3'), false],
   ['moves them elsewhere', 'undoes', evacuated, evacuate(web2, elsewhere, 'eip_1', 'eip_2'), false],
   ['retries the rest of it', 'repeats', evacuated, evacuate(web1, web2, 'eip_2'), true],

@@ -1,11 +1,12 @@
 import type { App } from '../../app.ts'
 import { alertsRequester, isForLackOfAnswer } from '../../domain/approval.ts'
-import type { Change, Finding } from '../../domain/change.ts'
+import type { Change } from '../../domain/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, StoreUnavailableError, UserError } from '../../domain/errors.ts'
 import { inLane } from '../../domain/lane.ts'
 import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/policy.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
 import { unlessAborted } from '../../domain/within.ts'
+import { alertsAbout, targetAlerted } from '../../life/history.ts'
 import { whoIsIn } from '../../messages/request-words.ts'
 import { type CommonFinding, endingWords, findingWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
@@ -19,19 +20,7 @@ import { type Mrkdwn, mrkdwn } from '../../slack/text.ts'
 import { nameOfAlert } from './alert-list.ts'
 import { type Alert, nameIn, reasonOf, routeFor, sourceOf } from './payload.ts'
 import { type EvacuationServers, type FoundServer, findAlerted } from './servers.ts'
-import {
-  type Begun,
-  begin,
-  deliveryKeyOf,
-  fires,
-  firingAbout,
-  isFlapping,
-  join,
-  type Known,
-  noteWithdrawal,
-  owesList,
-  resolves,
-} from './state.ts'
+import { type Begun, begin, deliveryKeyOf, fires, isFlapping, join, type Known, noteWithdrawal, owesList, resolves } from './state.ts'
 import { forgedProposal } from './unread.ts'
 
 /** `unmatched`: no entry of the policy is for it. `duplicate`: handled before. `delayed`: its sender repeats it. */
@@ -133,31 +122,23 @@ async function believe(app: App, alert: Alert, serverId?: string): Promise<Known
   return known
 }
 
-/** Adds to the undecided evacuations to a server that alerts are about by now that approvers should check that first. */
+/** Adds to the undecided requests to move addresses to a server that alerts are about by now that approvers should check that first. */
 async function warnOfTargets(app: App, servers: FoundServer[]): Promise<void> {
   if (servers.length === 0) return
-  const { kind } = changeOf(app)
   const open = await app.store.findMany(await guardStore(() => app.redis.zrange(app.keys.open, '0', '-1')))
-  for (const request of open.filter((each) => each.kind === kind && each.state === 'waiting')) {
-    const { targetId } = request.input as { targetId?: string }
-    const target = servers.find(({ id }) => id === targetId)
-    const isKnown = [...request.warnings, ...request.newWarnings].some(({ code }) => code === 'target-alerted')
-    if (!target || isKnown || app.signatures.verifyRecord(request) !== 'genuine') continue
-    const [since] = await firingAbout(app, target.id)
-    if (since === undefined) continue
-    const newWarnings = [...request.newWarnings, targetAlerted(target, since)]
+  for (const request of open.filter(({ state }) => state === 'waiting')) {
+    const target = app.catalog.targetOf(request)
+    const isKnown = [...request.warnings, ...request.newWarnings].some(({ code }) => code === targetAlerted)
+    if (isKnown || !servers.some(({ id }) => id === target?.id) || app.signatures.verifyRecord(request) !== 'genuine') continue
+    const alerted = await alertsAbout(app, target)
+    if (alerted.length === 0) continue
+    const newWarnings = [...request.newWarnings, ...alerted]
     const { outcome } = await app.store.take(request, 'warn', { set: { newWarnings }, audit: { by: alertsRequester } })
     // A repeat of the alert is a duplicate, and warns of nothing.
     if (outcome === 'changed') return warnOfTargets(app, servers)
     if (outcome === 'won') await show(app, request.id).catch(app.errors.of('alerts'))
   }
 }
-
-const targetAlerted = ({ name }: FoundServer, since: number): Finding => ({
-  code: 'target-alerted',
-  target: name,
-  ...(since && { since }),
-})
 
 /** Finds out whether the request that an alert led to or joined still answers it. `over`: it does not. */
 async function findOwn(app: App, alert: Alert, known: Known): Promise<{ is: 'duplicate' | 'new'; over?: string }> {
@@ -213,7 +194,7 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
       // From now on its id is not made again.
       await joinOpen(app, alert, made)
       // An alert about its target that came meanwhile has not found it.
-      if ((await firingAbout(app, servers.target.id)).length > 0) await warnOfTargets(app, [servers.target])
+      if ((await alertsAbout(app, servers.target)).length > 0) await warnOfTargets(app, [servers.target])
       // Another process can have requested the same for this alert, and that can have ended since.
       return refused ? 'duplicate' : 'proposed'
     }
@@ -243,7 +224,6 @@ async function submitEvacuation(
   signal: AbortSignal,
 ): Promise<(Refused & { isLocked: boolean }) | undefined> {
   const change = changeOf(app)
-  const [since] = await firingAbout(app, target.id)
   const submitted = app.submit({
     change,
     input: change.inputOfAlert?.({ serverId: server.id, targetId: target.id }),
@@ -251,7 +231,6 @@ async function submitEvacuation(
     reason: reasonOf(alert, server.name),
     alert: sourceOf(alert),
     isQuiet: await isFlapping(app, server.id),
-    warnings: since === undefined ? [] : [targetAlerted(target, since)],
     whileExists: app.keys.alertsOf(id),
     deliveryKey: deliveryKeyOf(made),
   })

@@ -113,12 +113,6 @@ export async function owesList({ redis, keys }: App, list: AlertList, known: Kno
   return { id: listed === 'listed' ? id : undefined, left: left.map(Number) }
 }
 
-/** Since when alerts about a server have been firing, in ms since 1970, the earliest first. 0: one does not say it. */
-export async function firingAbout({ redis, keys }: App, serverId: string): Promise<number[]> {
-  const names = await guardStore(() => redis.zrange(keys.alertsAbout(serverId), '0', '-1'))
-  return names.map((name) => Number(name.slice(name.lastIndexOf('@') + 1))).sort((one, other) => one - other)
-}
-
 /** How long, and how often within it, the alerts of a server may resolve before anybody has decided, until it counts as flapping. */
 const flappingMs = 30 * 60_000
 const flapsAt = 2

@@ -63,12 +63,6 @@ export const evacuationFindings = findings({
       return phrase`${address} has an open request: ${linked(title, link)} by ${person(by)}${starts}.`
     },
   ),
-  /** `since`: in ms since 1970, if the alert said it. */
-  'target-alerted': finding({ target: server, since: z.number().optional() }, ({ target, since }) =>
-    since === undefined
-      ? phrase`An alert about the target ${target} is firing.`
-      : phrase`An alert about the target ${target} has been firing since ${moment(since)}.`,
-  ),
   'not-chosen': finding("{address} wasn't chosen."),
   'seen-long-ago': finding(
     { address: z.string(), server, at: z.number() },

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { listNow, nothingIfAbsent, readOrRefuse, requireUncut } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { freshSeenMs, placeFact } from '../../domain/account.ts'
+import { freshSeenMs, placeFact, statusNotShown } from '../../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
 import type { List } from '../../domain/list.ts'
@@ -180,6 +180,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
     remark: remarkWords,
     leaves: whatStays,
     subject: ({ from }) => from.name,
+    target: ({ to }) => to,
     describe,
     items: {
       change: move,
@@ -196,7 +197,7 @@ export function evacuation(app: App): Change<EvacuationInput, EvacuationFacts> {
         to: from,
         project,
         site,
-        items: items.map(({ elasticIpId, address }) => ({ elasticIpId, address, from: to, to: from })),
+        items: items.map(({ elasticIpId, address }) => ({ elasticIpId, address, from: to, to: from, toStatus: statusNotShown })),
         leftOut: [],
       },
       label: 'Move back',

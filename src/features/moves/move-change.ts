@@ -1,7 +1,7 @@
 import type { AccountApi } from '../../account/client.ts'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { findInList, readOrRefuse, requireUncut } from '../../account/resource.ts'
-import { type Named, type ProjectRef, placeFact } from '../../domain/account.ts'
+import { type Named, type ProjectRef, placeFact, statusNotShown } from '../../domain/account.ts'
 import type { Change, Description, IdFact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { ApiError } from '../../domain/errors.ts'
 import { phrase } from '../../domain/text.ts'
@@ -46,6 +46,7 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     explain: moveFindings.explain,
     complete: completeMove,
     subject: addressOf,
+    target: ({ to }) => to,
     describe: describeMove,
     send: async ({ elasticIpId, serverId }, _, { onAnswer }) => {
       await app.account.elasticIps.move(elasticIpId, serverId, { onAnswer })
@@ -82,7 +83,9 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     reverse: (_, facts) => {
       const { elasticIpId, from, to } = facts
       if (!from) return undefined
-      return { input: { elasticIpId, serverId: from.id }, facts: { ...facts, from: to, to: from }, label: 'Move back' }
+      // Whatever its status is, the move back undoes this one.
+      const back = { ...facts, from: to, to: from, toStatus: statusNotShown }
+      return { input: { elasticIpId, serverId: from.id }, facts: back, label: 'Move back' }
     },
   }
 }

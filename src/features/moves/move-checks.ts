@@ -59,6 +59,12 @@ export const moveFindings = findings({
     ({ server, title, link, by, others }) =>
       phrase`${server} is also the target of ${linked(title, link)} by ${person(by)}${[others > 0 ? `, and of ${others} more` : '']}.`,
   ),
+  /** `since`: in ms since 1970, if the alert said it. */
+  'target-alerted': finding({ target: server, since: z.number().optional() }, ({ target, since }) =>
+    since === undefined
+      ? phrase`An alert about the target ${target} is firing.`
+      : phrase`An alert about the target ${target} has been firing since ${moment(since)}.`,
+  ),
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 
   ...changedSince,
@@ -66,6 +72,7 @@ export const moveFindings = findings({
   /** The account showed no server at the request, and shows one now. */
   'server-shown': finding('{address} is on {now} now, and was on no server.'),
   'address-changed': finding('The address is {now} now, not {before}.'),
+  'target-not-on': finding('{server} has status {status} now.'),
 
   /** After a move that is done. */
   'assigned-to-server-not-on': finding("{server} has status {status}. The address doesn't answer until the server is on."),
@@ -117,6 +124,8 @@ export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFindin
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {
     differences.push({ code: 'address-changed', before: approved.address, now: now.address })
   }
+  const { toStatus: status = statusNotShown } = now
+  if (approved.toStatus === undefined && status !== statusNotShown) differences.push({ code: 'target-not-on', server: now.to.name, status })
   return [...differences, ...projectDifference(approved.project, now.project)]
 }
 

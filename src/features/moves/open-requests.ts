@@ -20,8 +20,9 @@ export async function warnOfOthers(
     // An evacuation locks its server, so a move does not have to read all open requests.
     const away = (await app.store.othersFor({ id: '', resource: `server:${to.id}` })).filter(isGenuine)
     const { requests } = from ? await app.store.findOpen() : { requests: [] }
-    const isHere = ({ kind, input }: Request) => Object(input)[kind === 'ip.move' ? 'serverId' : 'targetId'] === from?.id
-    const here = requests.filter((each) => isOpen(each.state) && !each.parent && isHere(each) && isGenuine(each))
+    const here = requests.filter(
+      (each) => isOpen(each.state) && !each.parent && app.catalog.targetOf(each)?.id === from?.id && isGenuine(each),
+    )
     const [first, ...others] = here
     return [
       ...away.map((each) => ({ code: 'target-evacuated', server: to.name, ...named(app, each) })),

@@ -1,11 +1,12 @@
 import { vi } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
-import type { Change } from '../../../src/domain/change.ts'
+import type { Change, Finding } from '../../../src/domain/change.ts'
 import { UserError } from '../../../src/domain/errors.ts'
 import type { AlertRoute } from '../../../src/domain/policy.ts'
 import { takeDelivery } from '../../../src/features/alerts/alerts.ts'
 import { type Alert, readPayload } from '../../../src/features/alerts/payload.ts'
 import { senders } from '../../../src/features/index.ts'
+import { alertsAbout } from '../../../src/life/history.ts'
 import { requestIdFor } from '../../../src/life/submit.ts'
 import type { Submit } from '../../../src/messages/submit-words.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
@@ -65,7 +66,7 @@ interface SceneOptions {
 /** The handling of alerts over a real Redis. Instead of a check and a rule there are hooks, and no request message is shown. */
 export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
   const { redis, keys, store } = connectTestStore()
-  const submitted: Parameters<Submit>[0][] = []
+  const submitted: (Parameters<Submit>[0] & { warnings: Finding[] })[] = []
   const posts: (Where & { text: string })[] = []
   const updates: string[] = []
   const counted = new Map<string, number>()
@@ -85,13 +86,16 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
   } = {}
 
   async function submit(request: Parameters<Submit>[0]): ReturnType<Submit> {
-    await hooks.beforeRecord?.(request)
     const { origin, input, deliveryKey, whileExists } = request
+    const warnings = await alertsAbout(app, targetOf({ input }))
+    await hooks.beforeRecord?.(request)
     const [requestId, resource] = [requestIdFor(deliveryKey), change.resource(input)]
-    const { outcome } = await store.create(newRequestFor({ id: requestId, kind: change.kind, input, origin, resource }), { whileExists })
+    const { outcome } = await store.create(newRequestFor({ id: requestId, kind: change.kind, input, origin, resource, warnings }), {
+      whileExists,
+    })
     if (outcome === 'gone') throw new Refusal('not-needed', mrkdwn`It resolved.`)
     if (outcome === 'busy') throw new Refusal('locked', mrkdwn`Another request is open.`)
-    if (outcome === 'created') submitted.push(request)
+    if (outcome === 'created') submitted.push({ ...request, warnings })
     await hooks.afterRecord?.(request)
     return { is: 'posted', requestId, title: mrkdwn`Evacuate`, channelId: origin.channelId }
   }
@@ -135,11 +139,14 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     resource: (input: unknown) => (input as { serverId: string }).serverId,
   } as unknown as Change
 
+  const targetOf = ({ input }: { input: unknown }) =>
+    servers.filter(({ id }) => id === (input as { targetId: string }).targetId).map(({ id, hostname = id }) => ({ id, name: hostname }))[0]
+
   const app = fakeApp({
     config: { opsChannel: undefined, policy: { rules: [rule], bundles: undefined, alerts: routes }, slack: { command: '/infra' } },
     redis,
     keys,
-    catalog: { changeOfAlerts: () => change },
+    catalog: { changeOfAlerts: () => change, targetOf },
     account: { servers: { list, get: vi.fn() } } as never,
     lists: { servers: list as never },
     assignments: { find: async () => [] },

@@ -86,6 +86,12 @@ const changed: Record<string, [before: MoveFacts, now: MoveFacts]> = {
   'The server was never shown': [hidden, hidden],
   'Nothing is shown any more': [approved, bare],
   'Nothing was shown before': [bare, approved],
+  'The target is off': [approved, { ...approved, toStatus: 'off' }],
+  'The target was off at the request, too': [
+    { ...approved, toStatus: 'off' },
+    { ...approved, toStatus: 'deploying' },
+  ],
+  'The account does not know whether the target is on': [approved, { ...approved, toStatus: 'unknown' }],
 }
 
 test('why a move is refused, and why it is void after its approval, is in move.md', async () => {
