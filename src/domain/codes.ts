@@ -255,7 +255,7 @@ const ofDecisions = {
   'too-many-passkeys': 'they have five passkeys',
   'end-not-allowed': 'the rule no longer allows the end of the key',
   'on-hold': 'its start, a window or a freeze holds it',
-  'taken-over': 'a newer request changes the same resource',
+  'taken-over': 'another request for the same is open',
   'changed-since': 'a later request changed it again',
   'not-from-here': "this can't be requested from a button",
   'on-home': "the Home tab can't show a token",

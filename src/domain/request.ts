@@ -283,6 +283,13 @@ export function canReverse({ state, items = [] }: Pick<Request, 'state' | 'items
   return state === 'done' || (state === 'failed' && items.some((item) => item.state === 'done'))
 }
 
+/** Whether it changed the resource, or one of its items, or still may: what was sent and is no longer tracked. */
+export function mayHaveChanged({ state, items, resource }: Pick<Request, 'state' | 'items' | 'resource'>, what = resource): boolean {
+  const may = (each: Pick<Request | RequestItem, 'state'>) => each.state === 'done' || each.state === 'untracked'
+  if (!items) return may({ state })
+  return items.some((item) => (what === resource || item.id === idOfResource(what)) && (may(item) || isItemUnderway(item)))
+}
+
 export function resourcesOf({ resource, moreResources = [] }: { resource: string; moreResources?: string[] | undefined }): string[] {
   return [resource, ...moreResources.filter((other) => other !== resource)]
 }

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import type { Origin } from '../domain/approval.ts'
 import type { ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
-import { isOpen, type Request } from '../domain/request.ts'
+import { isOpen, mayHaveChanged, type Request } from '../domain/request.ts'
 import { inNaturalOrder, withoutOwner } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
@@ -125,12 +125,12 @@ function namedBy({ input, facts }: Request): Set<string> {
   return new Set(textsIn([input, others]))
 }
 
-const hasChanged = ({ state, items }: Request) => state === 'done' || (items?.some((item) => item.state === 'done') ?? false)
-
 /** Names the open requests about each thing and its last change, each by whom, when, and with its link. Without Redis, it says so. */
 export async function historiesOf(app: App, things: { kind: ThingKind | 'api-key'; id: string }[]): Promise<Mrkdwn[][]> {
   const resources = things.map(({ kind, id }) => `${kind.replace('-', '_')}:${id}`)
-  const read = await readBriefly(Promise.all([openRequests(app), app.store.lastChangesOf(resources), app.store.ended(100, hasChanged)]))
+  const read = await readBriefly(
+    Promise.all([openRequests(app), app.store.lastChangesOf(resources), app.store.ended(100, (each) => mayHaveChanged(each))]),
+  )
   if (!read) return things.map(() => [mrkdwn`Couldn't read its requests.`])
   const [about, last, ended] = read
   return things.map(({ id }, index) => {

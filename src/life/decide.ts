@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
-import { type Approval, type Confirmed, childIdOf, type Decision, holdOf, type Request, resourcesOf } from '../domain/request.ts'
+import { type Approval, type Confirmed, type Decision, holdOf, type Request } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { longestAheadMs } from '../domain/times.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
@@ -193,17 +193,15 @@ export async function stopTracking(app: App, request: Request, origin: Origin, o
   await takeStep(app, request, userId, 'stop-tracking', data, onTaken)
 }
 
-/** Only one request tracks a resource. A secret may be in use by now, and looking for it deletes it: no secret is tracked again. */
+/** Only one request tracks a resource. If another one has changed it since, the tracking ends by that. A secret may be in use by now, and looking for it deletes it: no secret is tracked again. */
 export async function trackAgain(app: App, request: Request, origin: Origin, onTaken?: OnTaken): Promise<void> {
-  const { store, catalog } = app
+  const { store, catalog, slack } = app
   const { userId } = origin
   const grant = await authorize(app, origin, { to: 'track', request })
   if (request.state !== 'untracked' || catalog.open(request).change.handover) throw tooLate(request, userId)
-  const resources = resourcesOf(request)
-  const changes = [...(await store.lastChangesOf(resources)).values()].filter(({ endedAt = 0 }) => endedAt >= (request.sentAt ?? 0))
   // A child locks what it changes while its write is under way.
-  const own = new Set([request.id, ...resources.map((resource) => childIdOf(request.id, resource))])
-  if ([...changes, ...(await store.othersFor(request))].some(({ id }) => !own.has(id))) throw new Refusal('taken-over', takenOver)
+  const other = (await store.othersFor(request)).find(({ parent }) => parent?.id !== request.id)
+  if (other) throw new Refusal('taken-over', takenOver({ id: other.parent?.id ?? other.id, link: slack.identity.linkTo(other) }))
   const { untrackedMs = 0, endedAt: stoppedAt = 0 } = request
   const set = { untrackedMs: untrackedMs + (await store.now()) - stoppedAt }
   // Another request can have been made since the reads above.

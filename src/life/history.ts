@@ -95,7 +95,7 @@ interface ToChange {
   names: ReadonlyMap<string, string>
 }
 
-/** For approvers: that the repeated request was rejected, and the last change of the same things. */
+/** For approvers: that the repeated request was rejected, the last change of the same things, and those that may still finish. */
 export async function historyBefore(app: App, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, names } = changed
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
@@ -107,8 +107,10 @@ export async function historyBefore(app: App, changed: ToChange, { undone, repea
     const isNamed = request?.id === undone?.id || request?.id === repeated?.id
     if (request?.endedAt === undefined || isNamed || !isGenuine(request)) return []
     const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
-    return [lastChangeOf(request, named.length > 1 && named.length === names.size ? [] : named)]
+    const isDone = (each: string) => request.items?.find(({ id }) => id === idOfResource(each))?.state === 'done'
+    const mayFinish = request.state === 'untracked' && !resources.every(isDone)
+    return [lastChangeOf(request, named.length > 1 && named.length === names.size ? [] : named, mayFinish)]
   })
-  const newest = found.toSorted((a, b) => b.at - a.at).slice(0, 1)
+  const newest = found.toSorted((a, b) => b.at - a.at).filter(({ sentAt }, index) => index === 0 || sentAt !== undefined)
   return [...(rejection ? [rejection] : []), ...newest]
 }

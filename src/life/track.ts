@@ -5,6 +5,7 @@ import { AccountLimitError } from '../domain/errors.ts'
 import { inLane } from '../domain/lane.ts'
 import { idOfResource, isOpen, type Request, type Underway } from '../domain/request.ts'
 import type { Timings } from '../domain/timings.ts'
+import type { CommonFinding } from '../messages/why-not.ts'
 import { onApiError } from '../outbox/operators.ts'
 import { showAgain } from '../outbox/outbox.ts'
 import type { Opened } from '../record/catalog.ts'
@@ -98,7 +99,8 @@ async function observe(app: App, request: Request, now: number, options: Observe
   const claim = mayRetract ? await store.claimRetraction(request.id) : undefined
   if (mayRetract && claim === undefined) return skip(store.postpone(request.id, pace))
   try {
-    const { observation, observed } = await readOutcome(app, request, opened, now, options)
+    const { observation: seen, observed } = await readOutcome(app, request, opened, now, options)
+    const observation = (await isOvertaken(app, request, seen)) ? overtaken : seen
     const revertedSince = await noteReverted(app, request, observation, now)
     const step = nextStep({ ...request, revertedSince }, observation, now, config.moveTimeoutMs, app.timings.graceMs / 3)
     const changed = step && checkRecord(app, request)
@@ -112,6 +114,20 @@ async function observe(app: App, request: Request, now: number, options: Observe
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
+}
+
+const overtaken: Observation = { is: 'superseded', cause: { code: 'changed-by-another' } satisfies CommonFinding }
+
+/** Whether the account shows no effect because another request changed the same while this one was not tracked. */
+async function isOvertaken(
+  { store, signatures }: App,
+  { id, parent, resource, sentAt = 0 }: Request,
+  { is }: Observation,
+): Promise<boolean> {
+  if (is !== 'reverted' && is !== 'failed' && is !== 'not-started') return false
+  const last = (await store.lastChangesOf([resource])).get(resource)
+  if (!last || last.id === id || last.id === parent?.id) return false
+  return (last.endedAt ?? 0) > sentAt && signatures.verifyRecord(last) === 'genuine'
 }
 
 /** A step to take. `isDueAgain`: observe the request again, at its usual pace. */

@@ -31,23 +31,29 @@ export const LastChange = z.object({
   facts: z.unknown(),
   /** What people call those resources of the new request that it changed. Empty: it changed all of several. */
   names: z.array(z.string()),
+  /** When it was sent, if it is no longer tracked, so that it may still finish. */
+  sentAt: z.number().optional(),
 })
 export type LastChange = z.infer<typeof LastChange>
 
-export function lastChangeOf({ id, kind, resource, facts, origin, endedAt = 0 }: Request, names: LastChange['names']): LastChange {
-  return { code: 'last-change', at: endedAt, by: origin.userId, requestId: id, kind, resource, facts, names }
+export function lastChangeOf(request: Request, names: LastChange['names'], mayFinish = false): LastChange {
+  const { id, kind, resource, facts, origin, endedAt = 0, sentAt } = request
+  const last = { code: 'last-change', at: endedAt, by: origin.userId, requestId: id, kind, resource, facts, names } as const
+  return mayFinish ? { ...last, sentAt } : last
 }
 
 /** The most resources that one change names. */
 const mostNamed = 3
 
 /** `Last change at 12:25 PM today by @Ben: Move 203.0.113.10: web-2 → web-1.` `title`: what was changed. */
-function lastChangeWords({ at, by, names }: LastChange, title: Phrase): Phrase {
+function lastChangeWords({ at, by, names, sentAt }: LastChange, title: Phrase): Phrase {
   const [name = ''] = names
   const some = names.length > mostNamed ? phrase`${names.length} of these` : someNames(names, mostNamed)
   const isKnown = names.length === 0 || (names.length === 1 && phraseText(title).includes(name))
   const which = isKnown ? [] : phrase` of ${some}`
-  return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${withoutOwner(title, by)}.`
+  const what = withoutOwner(title, by)
+  if (sentAt === undefined) return phrase`Last change${which} at ${moment(at)} by ${person(by)}: ${what}.`
+  return phrase`An earlier change${which} may still finish: ${what}. Sent at ${moment(sentAt)} by ${person(by)}, no longer tracked.`
 }
 
 /** An approver who lacks what the rule asks for, or how many others do, as kept in the warnings of a request. */
@@ -82,7 +88,7 @@ export function warningWords(
       case 'rejected-before':
         return { phrase: rejectedWords(data) }
       case 'last-change':
-        return { phrase: lastChangeWords(data, titleOf(data)), isNote: true }
+        return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.sentAt === undefined }
       case 'unable-to-confirm': {
         const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers` : phrase`${person(data.by)}`
         return { phrase: phrase`${who} had no ${data.lacks} when this was requested.`, isNote: true }

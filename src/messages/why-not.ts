@@ -75,6 +75,7 @@ const constant = {
   'freeze-missing': { why: 'The record of freezes was gone.' },
   'freeze-older': { why: 'The record of freezes was older than one read before.' },
   'freeze-forged': { why: "The record of freezes wasn't one that Lockkeeper wrote." },
+  'changed-by-another': { why: 'Another request changed it since.' },
   'not-used': { why: "Approved, but the requester didn't press the button." },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
   'machine-gone': { why: 'The policy no longer lets this machine request it.' },
@@ -209,7 +210,9 @@ export function unknownRequest(command: string): Mrkdwn {
 
 export const changedRecord: Mrkdwn = mrkdwn`The record of this request was changed, so nothing was done. ${tellOperators}`
 
-export const takenOver: Mrkdwn = mrkdwn`Not tracked again: a newer request changes the same resource.`
+export function takenOver(other: LinkedRequest): Mrkdwn {
+  return mrkdwn`Not tracked again: ${requestLink(other)} about the same is still open. Press the button again once it has ended.`
+}
 
 /** Returns the words for a kind of change that follow *allows*: `moving an Elastic IP`. */
 export type LabelOf = (kind: string) => string

@@ -10,6 +10,7 @@ import {
   couldStartAt,
   idOfResource,
   isOpen,
+  mayHaveChanged,
   openStates,
   problemOf,
   Request,
@@ -168,14 +169,15 @@ async function othersFor(
   return (await findMany(records, [...ids] as string[])).filter(({ state }) => isOpen(state))
 }
 
-/** Finds the request that changed each of these resources last, in the last 30 days. Leaves out records that do not fit this version. */
+/** Finds the request that changed each of these resources last, in the last 30 days, or may have. Leaves out records that do not fit this version. */
 async function lastChangesOf(records: Records, resources: string[]): Promise<Map<string, Request>> {
   if (resources.length === 0) return new Map()
   const ids = await guardStore(() => records.redis.mget(...resources.map(records.keys.lastChange)))
   const found = await findMany(records, [...new Set(ids.filter((id) => id !== null))])
   const byId = new Map(found.map((request) => [request.id, request]))
   const last = resources.map((resource, index) => [resource, byId.get(ids[index] ?? '')] as const)
-  return new Map(last.flatMap(([resource, request]) => (request ? [[resource, request]] : [])))
+  // One that was tracked again may have come to nothing.
+  return new Map(last.flatMap(([resource, request]) => (request && mayHaveChanged(request, resource) ? [[resource, request]] : [])))
 }
 
 /** The share of the time to approve after which approvers get the first reminder. */
@@ -358,7 +360,7 @@ async function take(
     reports: parent ? [] : [...(step.reports ?? []), ...(data.reports ?? []).filter((report) => step.mayReport?.includes(report))],
     open: isOpen(to),
     keepMs: keepEndedMs,
-    changed: to === 'done' && before !== 'done' ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
+    changed: (to === 'done' || to === 'untracked') && before !== to ? resources.map((_, index) => firstResourceKey + 2 * index + 1) : [],
     recordPrefix: keys.recordPrefix,
     parent: parent?.id ?? false,
     children: resources.map((each) => (request.hasChildren && request.moreResources.includes(each) ? childIdOf(id, each) : '')),

@@ -7,7 +7,7 @@ export function createKeys(prefix: string) {
     record: (id: string) => `${tag}:request:${id}`,
     /** The open request that locks a resource. */
     resource: (resource: string) => `${tag}:resource:${resource}`,
-    /** The request that changed a resource last, kept for as long as its record. */
+    /** The request that changed a resource last, or still may, kept for as long as its record. */
     lastChange: (resource: string) => `${tag}:last-change:${resource}`,
     /** A set: the requests of a person that wait for an approval. It may hold others, which the person's next request removes. */
     undecided: (userId: string) => `${tag}:undecided:${userId}`,

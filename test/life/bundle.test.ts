@@ -186,6 +186,34 @@ describe('the children of a request', () => {
     expect((await parent()).state).toBe('failed')
   })
 
+  test('that were sent, or were not, are what may have changed once the tracking is stopped, until another request changes it', async () => {
+    const { account, app, appWith, id, carryOn, look, statesOf, store, parent } = await startBegun(3)
+    let turns = 2
+    await carryOn({ budget: { ...app.budget, takeWrite: async () => (turns-- > 0 ? 0 : 60_000) } })
+    const unsent = Object.entries(await statesOf()).flatMap(([item, state]) => (state === 'waiting' ? [item] : []))
+    const [first = ''] = account.writes
+    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+    const last = await store.lastChangesOf(['server:sv_1', ...Object.keys(await statesOf()).map((item) => `elastic_ip:${item}`)])
+    expect(unsent).toHaveLength(1)
+    expect([...last].map(([resource, request]) => `${resource} ${request.id}`).toSorted()).toEqual(
+      ['server:sv_1', ...account.writes.map((item) => `elastic_ip:${item}`)].map((each) => `${each} ${id}`).toSorted(),
+    )
+
+    // Another request moves one back, and is done.
+    const another = signedBy(signatures, newRequestFor({ resource: `elastic_ip:${first}` }))
+    await store.create(another)
+    await takeSteps(store, another.id, 'approve', 'send', 'accept', 'finish')
+    account.serverOf.set(first, from.id)
+    const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
+    await trackAgain(appWith({ errors: { of: () => () => {} } } as never), await parent(), origin)
+    await look(61_000)
+
+    expect((await parent()).items?.find((item) => item.id === first)).toMatchObject({
+      state: 'superseded',
+      causes: [{ code: 'changed-by-another' }],
+    })
+  })
+
   test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
     const { ids, account, id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await startBegun(7)
     const answers = Promise.withResolvers<void>()

@@ -173,16 +173,18 @@ describe('the tracking', () => {
     expect((await now(request)).state).toBe('untracked')
   })
 
-  test.each<[string, PlannedStep[]]>([
-    ['waits', []],
-    ['has changed it', [...untilTracking, 'finish']],
-  ])('does not start again if a newer request for the same resource %s', async (_, steps) => {
-    const { decide, record, now } = startDecide()
+  test('starts again once another request for the same resource has ended', async () => {
+    const { decide, record, now, store } = startDecide()
     const request = await record({}, ...untilTracking, 'stop-tracking')
-    await record({}, ...steps)
+    const other = await record()
 
-    await expect(decide.trackAgain(request, ada)).rejects.toThrow('Not tracked again: a newer request changes the same resource.')
-
+    await expect(decide.trackAgain(request, ada)).rejects.toThrow(
+      `Not tracked again: request ${other.id.slice(0, 8)} about the same is still open. Press the button again once it has ended.`,
+    )
     expect((await now(request)).state).toBe('untracked')
+
+    await takeSteps(store, other.id, ...untilTracking, 'finish')
+    await decide.trackAgain(request, ada)
+    expect((await now(request)).state).toBe('tracking')
   })
 })

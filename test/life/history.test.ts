@@ -44,6 +44,19 @@ test('approvers know the last change of the server and its addresses, however ol
   expect(await before({ 'server:sv_1': ended('own', 300 * hour) })).toEqual(['own'])
 })
 
+test('approvers know of everything that may still finish, besides the last change', async () => {
+  const sentAt = requestedAt - 2 * hour
+  const stopped = { ...ended('stopped', hour), state: 'untracked' as const, sentAt }
+  const last = { a: stopped, b: ended('own', 30 * minutes), c: ended('older', 3 * hour) }
+  expect(await changesBefore(last)).toMatchObject([{ requestId: 'own' }, { requestId: 'stopped', sentAt }])
+  expect((await changesBefore(last))[0]).not.toHaveProperty('sentAt')
+  // Of an evacuation, what was not done when its tracking was stopped.
+  const item = (id: string, state: 'done' | 'tracking') => ({ id, state, causes: [] })
+  const some = { ...stopped, items: [item('done', 'done'), item('moving', 'tracking')] }
+  expect((await changesBefore({ 'elastic_ip:done': some }))[0]).not.toHaveProperty('sentAt')
+  expect(await changesBefore({ 'elastic_ip:done': some, 'elastic_ip:moving': some })).toMatchObject([{ sentAt }])
+})
+
 test('a record that somebody changed is left out', async () => {
   expect(await before({ 'server:sv_1': ended('own', 2 * hour), b: ended('forged', hour) }, { changed: 'forged' })).toEqual(['own'])
 })

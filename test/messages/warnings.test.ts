@@ -29,6 +29,8 @@ const earlier = (more: Partial<Request>) => rejectionOf(endedBefore(more))
 const start = requestedAt + 8 * hours
 const changed = (ms: number, names = ['203.0.113.10']) => lastChangeOf(endedBefore({ state: 'done' }, ms), names)
 
+const mayFinish = (names: string[]) => lastChangeOf(endedBefore({ state: 'untracked', sentAt: requestedAt - 20 * minutes }), names, true)
+
 test('warnings of a request', async () => {
   const decision = { by: 'U0BEN00001', rule: 'changes', via: 'U0BEN00001', reason: 'Wait for the *sale*.' }
   const isOff = (last: number) => ({ code: 'not-active', address: `203.0.113.${last}`, status: 'error' })
@@ -48,6 +50,8 @@ test('warnings of a request', async () => {
     ['Some minutes ago', shown(changed(4 * minutes + 23_000))],
     ['Some days ago', shown(changed(72 * hours))],
     ['A change of several', shown(changed(minutes, addresses))],
+    ['It was sent, and is no longer tracked', shown(mayFinish(['203.0.113.10']))],
+    ['It was of several', shown(mayFinish(addresses.slice(1, 3)))],
     ['An alert changed it', shown({ ...changed(minutes), by: alertsRequester })],
     ['An evacuation leaves out what nobody wants to move', shown({ code: 'left-out', causes: [notChosen, isElsewhere] })],
     ['It leaves out what was to be moved', shown({ code: 'left-out', causes: [notChosen, isOff(14)] })],

@@ -134,6 +134,7 @@ const ofAny: CommonFinding[] = [
   { code: 'freeze-missing' },
   { code: 'freeze-older' },
   { code: 'freeze-forged' },
+  { code: 'changed-by-another' },
   { code: 'not-used' },
   { code: 'not-posted', error: 'is_archived' },
   { code: 'alert-resolved' },

@@ -11,7 +11,7 @@ const words: [RegExp, Answer][] = [
     'too late:approved',
   ],
   [
-    /^Approved( by you| by <@\w+>)?, and ended since \((done|not started|no longer tracked)\)\. Your click had no effect\.$/,
+    /^Approved( by you| by <@\w+>)?, and ended since \((done|superseded|not started|no longer tracked)\)\. Your click had no effect\.$/,
     'too late:approved',
   ],
   [/^Already rejected( by you| by <@\w+>)\. No change made\.$/, 'too late:rejected'],
@@ -25,7 +25,7 @@ const words: [RegExp, Answer][] = [
   [/^Only <@\w+>, the requester, can withdraw this\./, 'denied:owner'],
   [/^Only .* can request this here\.$/, 'denied:requester'],
   [/^Slack didn't return the members of the user group, so nothing was done\./, 'denied:unchecked'],
-  [/^Not tracked again: a newer request/, 'taken over'],
+  [/^Not tracked again: .* about the same is still open\./, 'taken over'],
   [/^This button belongs to another request/, 'forged'],
   [/^This request is older than 30 days, or Redis lost it/, 'unknown'],
   [/^This button isn't on the request message/, 'stale'],

@@ -7,14 +7,14 @@ export interface ModelRequest {
   resource: string
   by: Name
   /** `started`: approved, and on its way to `tracking` or `done` without a decision. */
-  state: 'waiting' | 'started' | 'tracking' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'untracked'
+  state: 'waiting' | 'started' | 'tracking' | 'done' | 'not-started' | 'rejected' | 'withdrawn' | 'expired' | 'untracked' | 'superseded'
   approvals: Name[]
   decidedBy: Name | undefined
   /** Its deadline has passed, so the next act may find it expired. */
   isOver: boolean
   /** A replica crashed while the request was executed. The write may be missing, which is reported as not started. */
   mayBeLost: boolean
-  /** Another change of the same resource was requested since. If that came to nothing, this one can be tracked again. */
+  /** Another change of the same resource was requested since. Once that has ended, this one can be tracked again, and may end by it. */
   isTakenOver: boolean
 }
 

@@ -28,12 +28,13 @@ const recordStates: Record<ModelRequest['state'], Request['state'][]> = {
   withdrawn: ['withdrawn'],
   expired: ['expired'],
   untracked: ['untracked'],
+  superseded: ['superseded'],
 }
 
 export function fits(record: Request, request: ModelRequest): boolean {
   const approvals = record.approvals.map(({ by }) => by)
   return (
-    (recordStates[request.state].includes(record.state) || isLost(record, request)) &&
+    (recordStates[request.state].includes(record.state) || isLost(record, request) || isOvertaken(record, request)) &&
     approvals.join() === request.approvals.map((name) => ids[name]).join() &&
     (request.decidedBy === undefined ? record.decision === undefined : record.decision?.by === ids[request.decidedBy]) &&
     isGenuine(record)
@@ -42,6 +43,10 @@ export function fits(record: Request, request: ModelRequest): boolean {
 
 function isLost({ state }: Request, request: ModelRequest): boolean {
   return request.state === 'started' && request.mayBeLost && state === 'not-started'
+}
+
+export function isOvertaken({ state }: Pick<Request, 'state'>, request: ModelRequest): boolean {
+  return state === 'superseded' && request.isTakenOver && (request.state === 'started' || request.state === 'tracking')
 }
 
 /** Checks that every write on the account belongs to one approved request that says exactly this. Throws otherwise. */
@@ -115,7 +120,7 @@ function checkSending(own: AuditEntry[], story: string): void {
     throw new Error(`sent what was not approved:\n${story}`)
 }
 
-const reportedStates: ModelRequest['state'][] = ['done', 'not-started', 'rejected', 'expired']
+const reportedStates: ModelRequest['state'][] = ['done', 'superseded', 'not-started', 'rejected', 'expired']
 
 /**
  * Checks that there is one card and each report once, with one report for each stop, and a report of the end if its state has one. Waits a

@@ -1,5 +1,6 @@
 import type { ModelRequest } from './request-model.ts'
 import type { Session } from './session.ts'
+import { isOvertaken } from './story.ts'
 
 type KeptRequest = Awaited<ReturnType<Session['records']['find']>>
 
@@ -47,10 +48,11 @@ export async function settleDown(session: Session, request: ModelRequest): Promi
     ({ state }) =>
       (state === 'tracking' && isUnderWay()) ||
       state === 'done' ||
+      isOvertaken({ state }, request) ||
       (state === 'not-started' && request.state === 'started' && request.mayBeLost),
     'a request that was approved is left alone',
   )
-  request.state = state === 'done' || state === 'not-started' ? state : 'tracking'
+  request.state = state === 'done' || state === 'not-started' || state === 'superseded' ? state : 'tracking'
   request.mayBeLost = false
 }
 

@@ -83,6 +83,17 @@ describe('the last change of a resource', () => {
     expect(await store.lastChangesOf(['elastic_ip:eip_1'])).toEqual(new Map())
   })
 
+  test('is the request that was sent last and is no longer tracked, unless it came to nothing', async () => {
+    const { store } = connectTestStore()
+    const resource = 'elastic_ip:eip_9'
+    await store.create(newRequestFor({ id: 'stopped', resource }))
+    await takeSteps(store, 'stopped', ...untilTracking, 'stop-tracking')
+    expect((await store.lastChangesOf([resource])).get(resource)).toMatchObject({ id: 'stopped', state: 'untracked' })
+
+    await takeSteps(store, 'stopped', 'track-again', 'fail')
+    expect(await store.lastChangesOf([resource])).toEqual(new Map())
+  })
+
   test('is unknown if its record is gone or does not fit', async () => {
     const { redis, keys, store } = connectTestStore()
     await redis.set(keys.lastChange('elastic_ip:eip_9'), 'gone')

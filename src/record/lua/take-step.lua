@@ -152,5 +152,10 @@ elseif state ~= cjson.encode(arg.to) then
     if id ~= '' then redis.call('PEXPIRE', arg.recordPrefix .. id, arg.keepMs) end
   end
 end
-for _, key in ipairs(arg.changed) do redis.call('SET', KEYS[key], arg.id, 'PX', arg.keepMs) end
+for _, key in ipairs(arg.changed) do
+  local child = arg.children[(key - 6) / 2]
+  local itsState = child ~= '' and redis.call('HGET', arg.recordPrefix .. child, 'state')
+  -- A child that was done has said so itself.
+  if child == '' or itsState == '"starting"' or itsState == '"tracking"' then redis.call('SET', KEYS[key], arg.id, 'PX', arg.keepMs) end
+end
 return { 'won', cjson.encode(arg.to), stamp }
