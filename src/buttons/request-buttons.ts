@@ -201,7 +201,8 @@ async function approveForm(app: App, request: Request, { origin, onHome, inList 
   // What is refused is refused without a form.
   if (request.state !== 'waiting' || (await hasApproved(app, request, origin.userId))) return undefined
   const [{ held }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
-  if (!held && !(asksInForm(view) && asksAgain(view, onHome || inList))) return undefined
+  const isListed = onHome || inList
+  if (!held && !(asksInForm(view, isListed) && asksAgain(view, isListed))) return undefined
   await mayDecide(app, request, origin, 'decide', cardButtons.approve)
   return heldForm(app, request)
 }

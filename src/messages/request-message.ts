@@ -171,14 +171,17 @@ export function asksAgain(view: CardView, always: boolean): boolean {
   return always || checkLines(view).length > 0 || view.items.length > mostAbove || view.rule?.confirm === true
 }
 
-/** Whether it asks in a form, because the rule has emergency approvals, which need one: there is no dialog before a form. */
-export function asksInForm({ rule }: Pick<CardView, 'rule'>): boolean {
-  return rule?.breakGlass || rule?.emergency || false
+/**
+ * Whether it asks in a form: because the rule has emergency approvals, which need one, or because what to check is newer than the request, and so
+ * perhaps than a list and its dialog. There is no dialog before a form.
+ */
+export function asksInForm({ rule, request }: CardView, always: boolean): boolean {
+  return rule?.breakGlass || rule?.emergency || (always && request.newWarnings.length > 0)
 }
 
 /** The change first, because the dialog hides the message. */
 function approveConfirmation(view: CardView, always: boolean) {
-  if (asksInForm(view) || !asksAgain(view, always)) return undefined
+  if (asksInForm(view, always) || !asksAgain(view, always)) return undefined
   const lines = checkLines(view).map(unlinked)
   const count = view.items.length
   const change = phraseWords(view.description.title)

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { encodeFields } from '../../src/record/store.ts'
 import { findElement } from '../sandbox/slack/elements.ts'
 import { type Json, objectOf, textOf } from '../sandbox/slack/json.ts'
-import { startWorldUnder, writesOf } from './policy-world.ts'
-import { ops, requestMove, untilCard, untilReport } from './world.ts'
+import { onlyRequest, startWorldUnder, writesOf } from './policy-world.ts'
+import { ops, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 /** Returns the words of the dialog that Slack shows after a press on *Approve*. */
 function dialogOf(blocks: Json[] = []): string | undefined {
@@ -64,6 +65,22 @@ describe('what approvers should check first', () => {
     expect(dialogOf(back.blocks)).toBeUndefined()
     expect(back.text).not.toContain('Check first')
     expect(JSON.stringify(back.blocks)).toMatch(/Last change at <!date.* by <.*\|@ada>: Move `203\.0\.113\.10`: web-1 → web-2\./)
+  })
+
+  test('is in a form where it began after a list was shown, whose dialog lacks it', async () => {
+    const world = await startWorldUnder(usual)
+    const { card } = await requestMove(world)
+    await world.ben.command('/infra pending', { channel: ops })
+    const list = await untilShown(world.slack, people.ben, /needs approval/)
+    const { id } = await onlyRequest(world.records)
+    const warned = { newWarnings: [{ code: 'rejected-before', at: Date.now(), by: people.chiara, reason: 'not now' }] }
+    await world.records.redis.hset(world.records.keys.record(id), encodeFields(warned as never))
+    await world.ben.click(list, 'Approve')
+    const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
+    expect(JSON.stringify(form)).toMatch(/Check first.*not now/)
+    expect(await onlyRequest(world.records)).toMatchObject({ state: 'waiting' })
+    await world.ben.submit()
+    await untilReport(world.slack, card.ts, /Done/)
   })
 
   test('is in a form in place of a dialog, where a rule has emergency approvals, so that there is one question', async () => {
