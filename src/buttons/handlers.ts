@@ -117,7 +117,7 @@ function itemButtons(app: App, features: FeatureHandlers[]): InteractionHandlers
       const [found, allowed] = await Promise.all([read(value, origin), may(app, origin, kinds)])
       if (!found) throw new Refusal('out-of-date', mrkdwn`This item is gone. Run the command again for the current list.`)
       const buttons = own
-        .filter(({ kind }) => !found.isFixed && allowed.includes(kind))
+        .filter(({ kind }) => !found.isFixed && !found.without?.includes(kind) && allowed.includes(kind))
         .flatMap((action) => itemButton(action, { id: value, text: found.name }))
       await answer.ephemeral(detailsMessage(found, buttons, origin.command))
     })

@@ -21,10 +21,14 @@ export class CheckFailed extends UserError {
 
   readonly next: string | undefined
 
-  constructor(finding: Finding, { why, next }: Words) {
+  /** In the message they are in UTC. */
+  readonly times: number[]
+
+  constructor(finding: Finding, { why, next, phrase = [] }: Words) {
     super(finding.code, why)
     this.finding = finding
     this.next = next
+    this.times = phrase.flatMap((part) => (typeof part === 'object' && 'time' in part ? part.time : []))
   }
 }
 

@@ -7,7 +7,8 @@ import { hasApproved } from '../life/decide.ts'
 import { shortEntry, wholeEntry } from '../messages/home-view.ts'
 import { unreadableRequests } from '../messages/why-not.ts'
 import { holdNow, viewOf } from '../outbox/render.ts'
-import { judge } from '../rights/judge.ts'
+import { ableToConfirm } from '../rights/confirmation.ts'
+import { judge, ruleOf } from '../rights/judge.ts'
 import type { Listing } from '../slack/listing.ts'
 import { mrkdwn } from '../slack/text.ts'
 
@@ -39,7 +40,10 @@ async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<
   const [count, more] = [waiting.length, waiting.length - pending.length]
   const approved = pending.filter(({ approvedBefore }) => approvedBefore).length
   const need = count === 0 ? 'No requests need' : count === 1 ? '1 request needs' : `${count} requests need`
-  const can = `You can approve ${forYou.length === 0 ? 'none' : forYou.length}${more > 0 ? ' of those shown' : ''}`
+  const lacking = await needingMore(app, forYou, viewer.userId)
+  const able = forYou.length - lacking.length
+  const lack = lacking[0] ? `, and ${lacking.length} once you have a ${ruleOf(app, lacking[0])?.confirmBy}` : ''
+  const can = `You can approve ${able === 0 ? 'none' : able}${more > 0 ? ' of those shown' : ''}${lack}`
   const parts = [
     `${need} approval.`,
     ...(count > 0 ? [`${can}${approved > 0 ? `, and approved ${approved} already` : ''}.`] : []),
@@ -63,6 +67,13 @@ async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<
       ...unreadableRequests(unreadable),
     ],
   }
+}
+
+/** Those that a person who may approve them cannot approve yet, because their rules ask for more than a click. */
+async function needingMore(app: App, requests: Request[], userId: string): Promise<Request[]> {
+  const asking = requests.filter((request) => ruleOf(app, request)?.confirmBy !== undefined)
+  const rule = asking[0] && ruleOf(app, asking[0])
+  return rule && !(await ableToConfirm(app, rule, [userId])).has(userId) ? asking : []
 }
 
 /** `isAlone`: it is the viewer's own, and they may approve it in an emergency. */

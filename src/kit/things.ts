@@ -83,8 +83,9 @@ export const apiKeys: Thing<ApiKey> = {
   listedBy: 'keys',
   list: (app) => app.lists.apiKeys(),
   nameOf: ({ name }) => name && labelOf(name),
-  // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people.
-  isCalled: ({ name }, typed) => name !== undefined && [name, labelOf(name)].some((each) => sameName(each, typed)),
+  // Lockkeeper adds to the names of the keys that it creates, so one of these and another key can have one name for people. Messages show the end of the token.
+  isCalled: ({ name, tokenLastSlice }, typed) =>
+    (name !== undefined && [name, labelOf(name)].some((each) => sameName(each, typed))) || typed === tokenLastSlice,
   candidate: ({ id, name, tokenLastSlice, createdAt, user }) => ({
     value: id,
     text: name === undefined ? id : labelOf(name),

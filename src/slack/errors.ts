@@ -16,8 +16,8 @@ import {
   UserError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { formatDuration } from '../domain/text.ts'
-import { escapeMrkdwn, type Mrkdwn, mrkdwn, nameWords } from './text.ts'
+import { formatDuration, utcTime } from '../domain/text.ts'
+import { dateTime, escapeMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from './text.ts'
 
 interface RefusalOptions {
   /** The field of the form that it is about. Default: the first one. */
@@ -101,7 +101,10 @@ export function causeOf(error: unknown): unknown {
 export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined {
   if (error instanceof Refusal) return error.words
   const sentence = toUserMessage(error, effect)
-  return sentence === undefined ? undefined : escapeMrkdwn(sentence)
+  const cause = causeOf(error)
+  const times = new Map(cause instanceof CheckFailed ? cause.times.map((at) => [utcTime(at), dateTime(at).text]) : [])
+  if (sentence === undefined) return undefined
+  return ownWords([...times].reduce((text, [utc, own]) => text.replaceAll(utc, own), escapeMrkdwn(sentence).text))
 }
 
 /** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */

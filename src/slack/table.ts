@@ -179,6 +179,8 @@ export interface Details {
   notes?: Mrkdwn[]
   /** No change of it is possible now, so its details have no buttons. The notes say why. */
   isFixed?: true
+  /** The changes that are not possible for it. */
+  without?: ChangeKind[]
   /** How the item is named in the form of a change: `203.0.113.10`. */
   name: string
 }

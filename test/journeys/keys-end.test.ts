@@ -63,9 +63,15 @@ describe('a key for a time', () => {
     expect(details.text).toContain(`begins with \`${key?.name?.replace(/ until.*/, '')}\``)
 
     await world.ada.command('/infra keys ci-deploy', { channel: ops })
-    expect(JSON.stringify((await untilShown(world.slack, people.ada, /ci-deploy[\s\S]*Ends: <!date/)).text)).toContain(
-      String((named?.end ?? 0) / 1_000),
-    )
+    const shown = await untilShown(world.slack, people.ada, /ci-deploy[\s\S]*Ends: <!date/)
+    expect(shown.text).toContain(String((named?.end ?? 0) / 1_000))
+    // Only a key that ends can be extended.
+    await world.ada.click(shown, 'Details')
+    expect(JSON.stringify((await untilShown(world.slack, people.ada, /^\*ci-deploy\*[\s\S]*Id: /)).blocks)).toContain('Extend…')
+    await world.ada.command('/infra keys terraform', { channel: ops })
+    await world.ada.click(await untilShown(world.slack, people.ada, /matching `terraform`/), 'Details')
+    const endless = JSON.stringify((await untilShown(world.slack, people.ada, /^\*terraform\*[\s\S]*Id: /)).blocks)
+    expect([endless.includes('Rotate…'), endless.includes('Extend…')]).toEqual([true, false])
     await world.ada.openHome()
     const home = await world.slack.until(() => JSON.stringify(world.ada.home() ?? '').includes('Your keys that end (1)') || undefined)
     expect(home).toBe(true)
@@ -194,7 +200,7 @@ describe('a key for a time', () => {
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
     const tomorrow = new Date(Date.now() + day).toISOString().slice(0, 10)
-    await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends .* already/i)
+    await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends <!date\^\S+ \{date_short_pretty\}\|[^>]* UTC> already/i)
     await refusal('/infra keys extend ci-deploy 1d at 22:00', /this can't start at a set time: it happens right after it's approved/i)
     await refusal('/infra keys extend terraform 1d', /doesn't end by itself\. Request to revoke it when nobody needs it anymore\./)
     await refusal('/infra keys create 30d', /^Not requested: a name is missing\. Write it first, as in `ci-deploy for 30d`\.$/)

@@ -78,6 +78,8 @@ describe('a rule with confirm: passkey', () => {
 
     const shown = await untilShown(world.slack, people.ben, /You have none here/)
     expect(shown.text).toContain('`/infra passkeys` adds one')
+    await world.ben.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.ben, /1 request needs approval\. You can approve none, and 1 once you have a passkey\./)
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
   })
 

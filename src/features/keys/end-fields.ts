@@ -66,7 +66,7 @@ export function endFields({ isExtension = false } = {}): { ends: Field; date: Fi
     label: 'Ends',
     hint: isExtension
       ? 'Counted from its present end.'
-      : 'At its end, Lockkeeper deletes the key. You get a message 7 days and 1 day before, and can request a later end.',
+      : 'At its end, Lockkeeper deletes the key. You get a message 7 days and 1 day before, if it lives longer than that, and can request a later end.',
   }
   return {
     ends: {
@@ -110,14 +110,19 @@ export function enteredEnd({ ends, date }: { ends: string; date: string }): stri
   return ends === never ? undefined : ends === onDate ? date : ends
 }
 
-/** Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`. */
-export function splitEnd(args: string[], { bare = false } = {}): { args: string[]; end?: string } {
+/**
+ * Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`, and with `first`, also
+ * one that is before the others.
+ */
+export function splitEnd(args: string[], { bare = false, first = false } = {}): { args: string[]; end?: string } {
   const at = args.findLastIndex((word) => /^(?:for|until)$/i.test(word))
   const end = args.slice(at + 1).join(' ')
   const isEnd = args[at]?.toLowerCase() === 'until' ? end !== '' : /^(?:\d|an? |half )/.test(end)
   if (at > 0 && isEnd) return { args: args.slice(0, at), end }
   const count = bare ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(-words).join(' '))) : undefined
-  return count === undefined ? { args } : { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
+  if (count !== undefined) return { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
+  const before = first ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(0, words).join(' '))) : undefined
+  return before === undefined ? { args } : { args: args.slice(before), end: args.slice(0, before).join(' ') }
 }
 
 /** Returns when a new key ends by what was typed: at a time, or so long after its creation. Throws a Refusal. */

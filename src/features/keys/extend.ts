@@ -115,10 +115,10 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     summary: 'Request a later end for an API key',
     details: mrkdwn`The key by name or id, and how much longer it works. Only for keys that end by themselves. Its token stays the same.`,
     examples: ['ci-deploy 30d'],
-    isComplete: (args) => splitEnd(args, { bare: true }).end !== undefined,
+    isComplete: (args) => splitEnd(args, { bare: true, first: true }).end !== undefined,
   },
   read: async (app, { args: words, slashCommand }) => {
-    const { args, end } = splitEnd(words, { bare: true })
+    const { args, end } = splitEnd(words, { bare: true, first: true })
     const typed = args.join(' ')
     const [named, ends] = await Promise.all([findTyped(app, endingKeys, typed), knownEnds(app)])
     const [first, ...others] = named.filter(({ ends }) => ends !== undefined)

@@ -82,6 +82,7 @@ function apiKeyDetails(key: ApiKey, reading: Reading, history: Mrkdwn[]): Detail
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
     name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
     ...(isOwnKey(key, reading) && { isFixed: true }),
+    without: reading.ends?.has(key.id) ? [] : ['key.extend'],
     notes: [...(isOwnKey(key, reading) ? [own] : []), ...history],
   }
 }

@@ -43,6 +43,10 @@ test('a time after a label is the end, and a label may contain for', () => {
     { args: ['ci-deploy'], end: '30 days' },
   ])
   expect(split('ci-deploy 30d')).toEqual({ args: ['ci-deploy', '30d'] })
+  const either = (text: string) => splitEnd(text.split(' '), { bare: true, first: true })
+  expect(either('30 days ci-deploy')).toEqual({ args: ['ci-deploy'], end: '30 days' })
+  expect(either('30d 60d')).toEqual({ args: ['30d'], end: '60d' })
+  expect(either('30d')).toEqual({ args: ['30d'] })
 })
 
 test('an end is so long after the creation, a date to its end in the zone of the person, a time, or never', async () => {
