@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { bundles, changeKinds } from '../../src/features/index.ts'
+import { bundles, changeKinds, confirmations } from '../../src/features/index.ts'
 import { catalog } from '../given/catalog.ts'
 
 const source = resolve(import.meta.dirname, '../../src')
@@ -11,7 +11,8 @@ test('the kinds of change keep their names, because policies and NO_APPROVAL use
 })
 
 test('every kind that a feature declares is the kind of one change, and every change has a declared kind', () => {
-  expect(catalog.kinds().toSorted()).toEqual(changeKinds.toSorted())
+  // Those that a confirmation needs have no rules of their own.
+  expect(catalog.kinds().toSorted()).toEqual([...changeKinds, ...[...confirmations.values()].flat()].toSorted())
 })
 
 test('moves, evacuations and renames belong to projects, and keys to none', () => {
