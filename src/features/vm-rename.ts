@@ -7,7 +7,16 @@ import type { Change, Description, Moment, Observation, Preflight, PreflightOpti
 import { hostnameProblem, phrase } from '../domain/text.ts'
 import { changeFeature, type Named } from '../kit/change-feature.ts'
 import { type Form, pick, text } from '../kit/change-form.ts'
-import { changedSince, finding, findings, idDifference, namesakes, ProjectFacts, projectDifference } from '../kit/findings.ts'
+import {
+  changedSince,
+  finding,
+  findings,
+  idDifference,
+  nameDifference,
+  namesakes,
+  ProjectFacts,
+  projectDifference,
+} from '../kit/findings.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import { mrkdwn, nameWords } from '../slack/text.ts'
@@ -41,7 +50,6 @@ export const renameFindings = findings({
   namesakes: namesakes(virtualMachines),
 
   ...changedSince,
-  'name-changed': finding('It is called {now} now, not {before}.'),
   /** `name`: the old name, or the id if the account API showed no name. */
   'virtual-machine-gone': finding('{name} no longer exists on the account.', { next: '' }),
   'renamed-by-others': finding('{name} is now called {now}. Another change renamed it.'),
@@ -180,10 +188,9 @@ async function preflight(
 }
 
 function differences(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
-  const [before, today] = [approved.oldName, now.oldName]
   return [
     ...idDifference(approved.virtualMachineId, now.virtualMachineId),
-    ...(before !== undefined && today !== undefined && before !== today ? [{ code: 'name-changed' as const, before, now: today }] : []),
+    ...nameDifference(approved.oldName, now.oldName),
     ...projectDifference(approved.project, now.project),
   ]
 }

@@ -89,11 +89,17 @@ export const ProjectFacts = z.object({ id: z.string(), name: z.string().optional
 export const changedSince = {
   'id-changed': finding('The account API shows {before} as {now}. Request it again with that id.'),
   'project-changed': finding('It is in project {now} now, not in {before}.'),
+  'name-changed': finding('{before} is called {now} now.'),
 }
 
 /** If the account API did not answer the request, `before` is the typed id, and another request may hold the lock of the real one. */
 export function idDifference(before: string, now: string) {
   return before === now ? [] : [{ code: 'id-changed' as const, before, now }]
+}
+
+/** Approvers decide by names: two servers that exchanged theirs before the request would be taken for each other. */
+export function nameDifference(before: string | undefined, now: string | undefined) {
+  return before === undefined || now === undefined || before === now ? [] : [{ code: 'name-changed' as const, before, now }]
 }
 
 export function projectDifference(approved: ProjectRef | undefined, now: ProjectRef | undefined) {

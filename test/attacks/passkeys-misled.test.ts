@@ -292,3 +292,31 @@ test('the page shows the signed end of the time to decide, and a title of one li
   await world.records.redis.hset(world.records.keys.record(move.id), encodeFields({ expiresAt: move.expiresAt + 86_400_000 } as never))
   expect(wordsOf((await openPage(world, url)).html)).toBe(shown)
 })
+
+test.each([
+  ['a move', (address: string, _: string, to: string) => `ip move ${address} ${to}`],
+  ['an evacuation', (_: string, from: string, to: string) => `evacuate ${from} ${to}`],
+])('servers that exchanged their names before the request of %s, and have their own again at its page, end it', async (_, wordsFor) => {
+  const world = await startPasskeyWorld()
+  const { accountApi, slack } = world
+  const ben = await givePasskey(world, world.ben, people.ben)
+  const { elasticIp, target } = accountApi.world.movable()
+  const other = accountApi.world.third(elasticIp.id)
+  const exchangeNames = () => {
+    const [one, two] = [target, other].map(({ id }) => accountApi.world.data.servers.find((server) => server.id === id))
+    if (one && two) [one.hostname, two.hostname] = [two.hostname, one.hostname]
+  }
+
+  exchangeNames()
+  await world.ada.command(`/infra ${wordsFor(elasticIp.address, elasticIp.serverId ?? '', other.id)}`, { channel: ops })
+  if (world.ada.openViews().length > 0) await world.ada.submit()
+  const card = await untilCard(slack, /needs approval from/)
+  exchangeNames()
+  const url = await pressForLink(world, world.ben, people.ben, card, 'Approve')
+  const { html, challenge } = await openPage(world, url)
+  expect(wordsOf(html)).toContain(`→ ${target.hostname}`)
+  await sendAnswer(world, url, ben.get(challenge))
+
+  await untilReport(slack, card.ts, new RegExp(`${target.hostname} is called ${other.hostname} now`))
+  expect(writesOf(world)).toEqual([])
+})

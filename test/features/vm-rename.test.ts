@@ -77,7 +77,7 @@ test('what has changed since the approval of a rename is another name or project
   const since = (now: Partial<RenameFacts>) => differences(approved, { ...approved, ...now }).map(inWords)
 
   expect(since({ oldName: 'web-2', project: { id: 'proj_2RBis9AK23gEc', name: 'Billing' } })).toEqual([
-    'It is called web-2 now, not web-1.',
+    'web-1 is called web-2 now.',
     'It is in project Billing now, not in Storefront.',
   ])
   expect(since({ address: '192.0.2.7', project: { id: 'proj_1oNqx62cx6bn0', name: 'Shop' } })).toEqual([])

@@ -6,7 +6,17 @@ import { CheckFailed } from '../../domain/errors.ts'
 import { canonicalJson } from '../../domain/signing.ts'
 import { linked, moment, type Phrase, person, phrase, someNames } from '../../domain/text.ts'
 import { changedSince, finding, findings, idDifference, projectDifference } from '../../kit/findings.ts'
-import { addressOf, checkMove, completeMove, isInPlaceOf, MoveFacts, moveDifferences, moveFindings, NamedServer } from './move-checks.ts'
+import {
+  addressOf,
+  checkMove,
+  completeMove,
+  isInPlaceOf,
+  MoveFacts,
+  moveDifferences,
+  moveFindings,
+  NamedServer,
+  renamed,
+} from './move-checks.ts'
 
 /** The most addresses that one evacuation moves: its request message lists them all. */
 export const mostEvacuated = 50
@@ -191,6 +201,8 @@ export function evacuationDifferences(approved: EvacuationFacts, now: Evacuation
   const differences = [
     ...idDifference(approved.from.id, now.from.id),
     ...idDifference(approved.to.id, now.to.id),
+    ...renamed(approved.from, now.from),
+    ...renamed(approved.to, now.to),
     ...projectDifference(approved.project, now.project),
   ]
   const left = addressesLeftOut(approved, now)

@@ -4,7 +4,7 @@ import { distinctLabels, findNamesakes, isBgp, namesakesAre, sameProject, sameSi
 import type { Moment, Observation, Preflight } from '../../domain/change.ts'
 import { hasInvisible, linked, moment, person, phrase } from '../../domain/text.ts'
 import { fixedAddress, ofElasticIp, whyNotMovable } from '../../kit/elastic-ip.ts'
-import { changedSince, finding, findings, idDifference, ProjectFacts, projectDifference } from '../../kit/findings.ts'
+import { changedSince, finding, findings, idDifference, nameDifference, ProjectFacts, projectDifference } from '../../kit/findings.ts'
 import { sameAddress, servers } from '../../kit/things.ts'
 
 const address = z.string()
@@ -112,7 +112,12 @@ export const MoveFacts = z.object({
 })
 export type MoveFacts = z.infer<typeof MoveFacts>
 
-/** Compares what both reads show: a server that is not active is not shown, which is when addresses are moved. A name alone is no difference. */
+/** A name that is only the id is none. */
+export function renamed(approved: NamedServer | undefined, now: NamedServer | undefined) {
+  return approved && approved.id === now?.id ? nameDifference(hostOf(approved).name, hostOf(now).name) : []
+}
+
+/** Compares what both reads show: a server that is not active is not shown, which is when addresses are moved. */
 export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
   const address = addressOf(now)
   const differences: MoveFinding[] = [...idDifference(approved.elasticIpId, now.elasticIpId), ...idDifference(approved.to.id, now.to.id)]
@@ -120,6 +125,7 @@ export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFindin
     const [, today] = distinctLabels(hostOf(approved.from), hostOf(now.from), ['name'])
     differences.push({ code: 'server-changed', address, now: today })
   }
+  differences.push(...renamed(approved.from, now.from), ...renamed(approved.to, now.to))
   if (approved.showsNoServer && !approved.from && now.from) differences.push({ code: 'server-shown', address, now: now.from.name })
   if (approved.address && now.address && !sameAddress(approved.address, now.address)) {
     differences.push({ code: 'address-changed', before: approved.address, now: now.address })
