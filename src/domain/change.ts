@@ -252,7 +252,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   leaves?(facts: Facts, begun: Input | undefined): Left
   /** What people call the resource: `203.0.113.10`. */
   subject(facts: Facts): string
-  /** The server that gets the addresses. Approvers are told of alerts about it. */
+  /** The server that gets the addresses. *Check first* has the alerts about it. */
   target?(facts: Facts): { id: string; name: string }
   describe(facts: Facts): Description
   /** Sends the one write. `done`: the answer confirms the change; `tracking`: it must be observed. Absent with a `handover` or `items`. */

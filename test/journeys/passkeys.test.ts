@@ -451,7 +451,7 @@ describe('passkeys of a person', () => {
     })
   })
 
-  test('whose removal waits when no rule asks for a passkey anymore can still be withdrawn, and nobody is told of such a right', async () => {
+  test('whose removal waits when no rule asks for a passkey anymore can still be withdrawn, and whoami names no such right', async () => {
     const world = await startPasskeyWorld()
     await givePasskey(world, world.ben, people.ben)
     await world.ada.command(`/infra passkeys <@${people.ben}>`, { channel: ops })
