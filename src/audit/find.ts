@@ -49,8 +49,8 @@ export async function findEntries(
     // Checking the shape of an entry takes longer than parsing it.
     if (!isOld && requestId !== undefined && fields?.requestId !== requestId) continue
     const entry = AuditEntry.safeParse(fields).data
-    // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need a chain
-    // that is computed again, which running processes notice.
+    // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need an
+    // audit that is written anew, which running processes notice.
     if (isOld && (entry?.at ?? 0) < since) {
       isAll = false
       break
