@@ -50,7 +50,7 @@ export async function findEntries(
     if (!isOld && requestId !== undefined && fields?.requestId !== requestId) continue
     const entry = AuditEntry.safeParse(fields).data
     // Somebody could put a note with an old time into the intake, or give entries older ids, to end the search. Both together need an
-    // audit that is written anew, which running processes notice.
+    // audit that is rewritten, which running processes notice.
     if (isOld && (entry?.at ?? 0) < since) {
       isAll = false
       break

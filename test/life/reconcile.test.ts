@@ -178,7 +178,7 @@ const cases: Record<string, Case> = {
     does: [],
     dueInMs: 10 * minutes,
   },
-  'only another version of Lockkeeper can read expires all the same': {
+  'only another version of Lockkeeper can read still expires': {
     of: { ...unreadable, agoMs: 240 * minutes },
     state: 'expired',
     does: [],
