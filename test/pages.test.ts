@@ -83,12 +83,12 @@ const ceilings: Record<string, number> = {
   'docs/reference.md': 1_700,
   'docs/operate.md': 1_755,
   'docs/alerts.md': 850,
-  'docs/machines.md': 1_000,
+  'docs/machines.md': 1_100,
   'docs/audit.md': 750,
   'docs/security.md': 1_500,
   'docs/threats.md': 1_200,
   'docs/guarantees.md': 500,
-  'docs/performance.md': 400,
+  'docs/performance.md': 340,
 }
 
 const wordsIn = (page: string) => read(page).split(/\s+/).filter(Boolean).length

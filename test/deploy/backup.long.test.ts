@@ -42,9 +42,10 @@ test('a backup that is put back is whole, its audit is verified, and the bot say
   expect(await verifyAudit(world.env, lines)).toMatchObject({ code: 0 })
 
   // Restore.
+  await cp(backup, join(redis.data, 'new'), { recursive: true })
   await redis.end('SIGTERM')
-  await rename(join(redis.data, 'appendonlydir'), join(redis.data, '..', 'replaced'))
-  await cp(backup, join(redis.data, 'appendonlydir'), { recursive: true })
+  await rename(join(redis.data, 'appendonlydir'), join(redis.data, 'replaced'))
+  await rename(join(redis.data, 'new'), join(redis.data, 'appendonlydir'))
   await redis.run()
 
   const isNotice = ({ text }: { text: string }) => text.includes('*Redis went back to an older state.*')
