@@ -212,7 +212,9 @@ async function heldForm(app: App, request: Request, isUrgent = false): Promise<F
   const [{ held, passed, isPassed }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
   const canPass = ruleOf(app, request)?.emergency && !isPassed
   const passes = canPass ? passesWords(passed, app.freezes.lastRead()?.record?.by) : undefined
-  const told = isUrgent ? (canPass ? eachPassed(app, passed) : []) : held ? [] : [mrkdwn`Nothing holds it anymore.`]
+  const now = held ? heldWords(held) : mrkdwn`Nothing holds it anymore.`
+  // An emergency approval that the rule allows no more is refused.
+  const told = isUrgent && !isPassed ? (canPass ? eachPassed(app, passed) : []) : [now]
   const checks = checkBlocks(view)
   return heldApprovalForm({ held, passes, start: request.start, isUrgent, checks, told: [...told, ...checkLines(view)] })
 }

@@ -25,7 +25,8 @@ import {
 import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { isPassing, later, laterAfter, otherVersionRetryMs, passingMs, postOnce } from '../outbox/once.ts'
-import { showAgain } from '../outbox/outbox.ts'
+import { show, showAgain } from '../outbox/outbox.ts'
+import { holdNow, waitsForPress } from '../outbox/render.ts'
 import { type FreezeRecord, freezeMessageId, freezeSetAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -163,11 +164,12 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   if (!lifted) return notFrozen(ofPolicy)
   void tell(app, lifted)
   await judgeHeld(app)
+  if (!lifted.planned) await callToPress(app)
   const still = freezesOfPolicy(ofPolicy)
   return mrkdwn`${unfrozenWords(lifted)}${still ? mrkdwn` ${still}` : ''}`
 }
 
-/** What is approved starts, or its message says what holds it now. The messages of those that wait for an approval say what would. */
+/** What is approved starts, or its message says what holds it now. The messages of those that wait for a press say what would. */
 async function judgeHeld(app: App): Promise<void> {
   // Messages show what was read last.
   await app.freezes.read()
@@ -175,8 +177,18 @@ async function judgeHeld(app: App): Promise<void> {
   const { requests } = await app.store.findOpen()
   await showAgain(
     app,
-    requests.filter(({ state }) => state === 'waiting'),
+    requests.filter((request) => waitsForPress(app, request)),
   )
+}
+
+/** Calls those whose button the freeze held, because the update of a message notifies nobody. */
+async function callToPress(app: App): Promise<void> {
+  const { requests } = await app.store.findOpen()
+  const free = requests.filter((each) => each.state === 'approved' && waitsForPress(app, each) && !holdNow(app, each))
+  for (const request of free) {
+    await app.store.take(request, 'remind', { set: { reminded: request.reminded }, reports: ['handover-half'] })
+    await show(app, request.id)
+  }
 }
 
 /** *Unfreeze* says what it starts, before it does. */

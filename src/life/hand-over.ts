@@ -10,6 +10,7 @@ import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserErro
 import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
 import { heldFrom, startWithinMs } from '../domain/starts.ts'
+import { soonerWords } from '../messages/request-status.ts'
 import { heldWords, notConfirmed, nothingMade, notReadBefore, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
 import { type CommonFinding, findingWords, tooLate, unappliedCause, unknownRequest, wordsOfFindings } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
@@ -17,6 +18,7 @@ import type { Opened } from '../record/catalog.ts'
 import { noteOf, type StepResult } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
 import { authorize } from '../rights/authorize.ts'
+import { ruleOf } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { Refusal, toUserWords } from '../slack/errors.ts'
@@ -122,7 +124,11 @@ async function requireAuthority(app: App, request: Request, facts?: unknown): Pr
   const unapproved = await checkApproval(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, signed, times)
-  if (held && !unapproved) throw new Refusal('on-hold', mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.`)
+  if (held && !unapproved)
+    throw new Refusal(
+      'on-hold',
+      mrkdwn`Nothing was created. ${heldWords(held.waits)} Press the button again then.${soonerWords(ruleOf(app, request), held.waits)}`,
+    )
   const problem = unapproved ?? (await checkPast(app, request))
   if (!problem) return text
   // Another click may have taken a step since the request was read. Then the audit shows a newer state.

@@ -8,6 +8,7 @@ import { refusedCard } from '../messages/request-words.ts'
 import type { CommonFinding } from '../messages/why-not.ts'
 import { onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show, showAgain } from '../outbox/outbox.ts'
+import { waitsForPress } from '../outbox/render.ts'
 import type { ReportName } from '../record/steps.ts'
 import { encodeFields, firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -68,12 +69,14 @@ export async function applyPolicy(app: App): Promise<void> {
   for (const { id } of waiting) await show(app, id)
 }
 
-/** What approvals rest on has changed: what is approved is judged again at once, and the messages of what waits say what it needs now. Returns what waits. */
+/** What approvals rest on has changed: what is approved is judged again at once, and the messages of what waits for a press say what it needs now. */
 export async function judgeAgain(app: App): Promise<Request[]> {
   await wakeHeld(app)
   const { requests } = await app.store.findOpen()
-  const waiting = requests.filter(({ state }) => state === 'waiting')
-  await Promise.all(waiting.filter(({ approvals }) => approvals.length > 0).map((request) => recount(app, request)))
+  const waiting = requests.filter((request) => waitsForPress(app, request))
+  await Promise.all(
+    waiting.filter(({ state, approvals }) => state === 'waiting' && approvals.length > 0).map((request) => recount(app, request)),
+  )
   await showAgain(app, waiting)
   return waiting
 }

@@ -158,8 +158,8 @@ function stateLine(card: CardView, part: string): Mrkdwn {
     return mrkdwn`needs approval${approvedSoFar(request, rule)}${approvers ? mrkdwn` from ${approvers}` : ''} by ${deadlineWords(card)}${held && held.for !== 'start' ? mrkdwn`\n${heldWords(held)}` : ''}${startLine(card)}`
   }
   const schedule = scheduleOf(request)
-  // A freeze that was lifted is in its record until a worker has judged it.
-  const hold = schedule?.for === 'freeze' ? held : schedule
+  // A freeze that was lifted is in its record until a worker has judged it, which none does for a press.
+  const hold = handover || schedule?.for === 'freeze' ? held : schedule
   if (hold) return heldBriefly(hold)
   if (request.state === 'approved') {
     if (!handover) return mrkdwn`${state}, ${request.waits && !schedule ? dateTime(request.decidedAt ?? request.createdAt) : 'starting'}`

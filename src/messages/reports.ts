@@ -31,6 +31,7 @@ import {
   emergenciesIn,
   emergencyReason,
   endMarks,
+  heldWords,
   mayHaveEndedBefore,
   pastWords,
   shortId,
@@ -120,14 +121,15 @@ function emergencyCall(view: ReportView): Mrkdwn | undefined {
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-function handoverCall({ request, description, handover, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
+function handoverCall({ request, description, handover, held, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   // A phone shows the beginning.
   const press = mrkdwn`${requester} Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
-  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.`
+  const hold = held ? mrkdwn` ${heldWords(held)}` : ''
+  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.${hold}`
   const approvers = approvedBy(request).map((by) => showActor(by))
-  return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.`
+  return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.${hold}`
 }
 
 function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {

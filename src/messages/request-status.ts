@@ -21,8 +21,8 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'approved': {
       const hold = holdShown(view)
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}.${held ? mrkdwn` ${heldWords(held)}` : ''} Only you see the token, once.`
-        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
+        ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
     }
     case 'starting':
     case 'tracking': {
@@ -88,7 +88,7 @@ function escalationWords({ request: { alert, createdAt, escalated, expiresAt }, 
 }
 
 /** Its approval counts, so nobody can give another one. Empty where the rule has no emergency approvals. */
-function soonerWords({ rule }: CardView, { for: what, mayStartNow }: Waits): string {
+export function soonerWords(rule: CardView['rule'], { for: what, mayStartNow }: Waits): string {
   if (what === 'start' || mayStartNow) return ''
   if (rule?.emergency) return " Can't wait? *Withdraw*, then *Request again* for an emergency approval."
   return rule?.breakGlass ? " Can't wait? *Withdraw*. An approver can then *Request again*, and approve it alone." : ''

@@ -29,7 +29,7 @@ import {
   settle,
 } from './once.ts'
 import { onUndeliverable } from './operators.ts'
-import { canRender, renderCard, renderReport } from './render.ts'
+import { canRender, renderCard, renderReport, waitsForPress } from './render.ts'
 
 /** One call sends a card at most five times. If the record changes more often meanwhile, the card stays in the outbox. */
 const mostRounds = 5
@@ -155,7 +155,7 @@ const goneErrors = new Set(['message_not_found', 'channel_not_found', 'is_archiv
 async function sendCard(app: App, request: Request, leased: Lease, fields: Record<string, string>): Promise<Settlement> {
   const place = { channelId: request.origin.channelId, key: `${request.id}/card` }
   // Its message says what would hold it.
-  if (request.state === 'waiting') await app.freezes.read()
+  if (waitsForPress(app, request)) await app.freezes.read()
   const message = renderCard(app, request)
   const posted = request.cardTs
     ? { is: 'found' as const, ts: request.cardTs }

@@ -98,10 +98,15 @@ export function viewOf(app: App, request: Request): CardView {
   }
 }
 
-/** What holds an approved request. A freeze that was lifted is in its record until a worker has judged it. */
+/** Whether it goes on only once somebody presses a button. */
+export function waitsForPress({ catalog }: App, { state, kind }: Request): boolean {
+  return state === 'waiting' || (state === 'approved' && catalog.changeIfKnown(kind)?.handover !== undefined)
+}
+
+/** What holds an approved request. A freeze that was lifted is in its record until a worker has judged it, which none does for a press. */
 export function holdNow(app: App, request: Request): Waits | undefined {
   const hold = holdOf(request)
-  return hold?.for === 'freeze' ? heldNow(app, request) : hold
+  return request.state === 'approved' && (hold?.for === 'freeze' || waitsForPress(app, request)) ? heldNow(app, request) : hold
 }
 
 /** What would keep it from starting if it were approved now, as far as this process has read of freezes. */

@@ -192,6 +192,30 @@ rules:
     expect((await world.ben.submit()).errors).toBeUndefined()
     await untilReport(world.slack, card.ts, /Done/)
   })
+
+  test('one of another request, whose freeze was lifted', async () => {
+    const world = await startWorldUnder(policy.replace('self_approval: break-glass', 'emergency: approvers'))
+    const { card } = await requestMove(world)
+    await freeze(world)
+    await openForm(world, world.ben, card)
+    await chooseEmergency(world, world.ben, sentence)
+    await world.chiara.command('/infra unfreeze', { channel: ops })
+    await untilCard(world.slack, /\*Unfrozen\*/)
+    await again(world, world.ben, /\*Not approved yet\.\* Changed since this form opened:\\nNothing holds it anymore\./)
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    expect((await untilReport(world.slack, card.ts, /Done/)).text).not.toContain('Emergency')
+  })
+
+  test('an approval that a freeze has begun to hold', async () => {
+    const world = await startWorldUnder(policy.replace('self_approval: break-glass', 'confirm: true, emergency: approvers'))
+    const { card } = await requestMove(world)
+    expect(JSON.stringify(await openForm(world, world.ben, card))).not.toContain('Held')
+    await freeze(world)
+    await again(world, world.ben, /\*Not approved yet\.\* Changed since this form opened:\\nHeld by a freeze until lifted\./)
+    await chooseEmergency(world, world.ben, sentence)
+    expect((await world.ben.submit()).errors).toBeUndefined()
+    await untilReport(world.slack, card.ts, /Emergency approval/)
+  })
 })
 
 describe('a request of another person during a freeze', () => {

@@ -316,6 +316,32 @@ describe('while everything is frozen', () => {
     expect(posts()).toHaveLength(1)
   })
 
+  test('the message of an approved key says what holds its button, also after it is lifted', async () => {
+    const world = await start({
+      policy: rules.replace('others, approve: [S0ONCALL01]', 'others, approve: [S0ONCALL01], emergency: approvers'),
+    })
+    await world.ada.command('/infra keys create ci-deploy', { channel: ops })
+    const card = await untilCard(world.slack, /ci-deploy.*needs approval from/s)
+    await approveHeld(world, world.ben, card)
+    await untilReport(world.slack, card.ts, /Press \*Create key\* above by <!date/)
+    await freeze(world)
+    const sooner = "Can't wait\\? \\*Withdraw\\*, then \\*Request again\\* for an emergency approval\\."
+    const held = `Approved\\.\\* Held by a freeze until lifted\\. Then, <@U0ADA00001>, press \\*Create key\\* by .* ${sooner}`
+    await untilCard(world.slack, new RegExp(held))
+    await world.ada.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.ada, /Scheduled or held: 1\..*Held by a freeze until lifted/s)
+    await world.ada.click(cardNow(world, card) as Message, 'Create key')
+    await untilShown(world.slack, people.ada, new RegExp(`Nothing was created\\. Held by a freeze until lifted\\. .*${sooner}`))
+
+    await unfreeze(world)
+    await untilCard(world.slack, /Approved\.\* <@U0ADA00001>, press \*Create key\*/)
+    await untilReport(
+      world.slack,
+      card.ts,
+      /<@U0ADA00001> Press \*Create key\* above by [^(]*\([^)]* left\): “Create API key ci-deploy”\.$/,
+    )
+  })
+
   test('the Home tab says it, with *Unfreeze* for those who may', async () => {
     const world = await start()
     await freeze(world, 'until in 1h because of the sale')
