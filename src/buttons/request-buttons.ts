@@ -20,7 +20,7 @@ import { counted, unverifiedDescription } from '../messages/why-not.ts'
 import { onDistrusted } from '../outbox/operators.ts'
 import { renderDetails, viewOf } from '../outbox/render.ts'
 import { refuse } from '../rights/authorize.ts'
-import { ConfirmationRequired } from '../rights/confirmation.ts'
+import { ConfirmationRequired, requireAble } from '../rights/confirmation.ts'
 import { ruleOf } from '../rights/judge.ts'
 import { holdsIfApproved } from '../rights/times.ts'
 import { input, modal, notice, option, problemBlocks, reasonBlockId, reasonIn, reasonInput, wholeSection } from '../slack/blocks.ts'
@@ -121,6 +121,7 @@ async function pressApprove(app: App, click: Click): Promise<void> {
     const isEmergency = origin.userId === request.origin.userId && ruleOf(app, request)?.breakGlass
     if (isEmergency) await mayDecide(app, request, origin, 'break-glass')
     const form = isEmergency ? await emergencyForm(app, request) : await approveForm(app, request, click)
+    if (form) await requireAble(app, request, { to: isEmergency ? 'break-glass' : 'approve', by: origin.userId }, origin)
     if (form) return void (await openForm(app, triggerId, form(openedBy(click), app.catalog.titleOf(request))))
     const { missing, needed } = await approve(app, request, origin, { onSend, onTaken: answer.elsewhere })
     if (missing > 0) await answer.ephemeral(notice(counted({ missing, needed })))

@@ -63,6 +63,12 @@ export async function requireConfirmed(
   return confirmed
 }
 
+/** Refuses somebody who could not confirm the act, before they fill in its form. */
+export async function requireAble(app: Confirming, request: Request, act: ConfirmedAct, origin: Origin): Promise<void> {
+  const rule = ruleOf(app, request)
+  if (rule && !(await ableToConfirm(app, rule, [act.by])).has(act.by)) await confirmationOf(app, rule)?.ask(request, act, origin)
+}
+
 /** Why an act does not count under a rule that asks for a confirmation. Undefined if it does. Throws StoreUnavailableError. */
 export async function confirmationProblem(
   app: Confirming,

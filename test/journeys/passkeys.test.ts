@@ -83,6 +83,21 @@ describe('a rule with confirm: passkey', () => {
     expect(await onlyMove(world)).toMatchObject({ state: 'waiting', approvals: [] })
   })
 
+  test('refuses that person before a form opens: what a freeze holds, and their own request in an emergency', async () => {
+    const world = await startPasskeyWorld(usual.replace('confirm', 'self_approval: break-glass, emergency: approvers, confirm'))
+    await givePasskey(world, world.chiara, people.chiara)
+    const { card } = await requestMove(world, { by: world.ben })
+    const refusals = () => world.slack.ephemerals(people.ben).filter(({ text }) => text.includes('You have none here'))
+    await world.ben.click(card, 'Approve')
+    await expect.poll(() => refusals().length).toBe(1)
+    await world.chiara.command('/infra freeze because the network is being rebuilt', { channel: ops })
+    await untilCard(world.slack, /\*Frozen\*/)
+    const other = await requestMove(world, { skip: 1 })
+    await world.ben.click(other.card, 'Approve')
+    await expect.poll(() => refusals().length).toBe(2)
+    expect(() => world.ben.topView()).toThrow('no modal open')
+  })
+
   test.each([
     ['every', ', confirm: passkey', 'Every rule that lets you approve asks for a passkey, and you have none. `/infra passkeys` adds one.'],
     ['some', '', 'The rules “addresses” and “passkeys” ask for a passkey, and you have none. `/infra passkeys` adds one.'],
