@@ -54,24 +54,29 @@ function earliestOf({ approvedAt, start, startNow }: Signed): number {
 }
 
 /** The latest of its approval, its start, the opening of its window and the end of a freeze, and at most 14 days after the approval. */
-function dueOf(signed: Signed, times: Times): number {
+function dueOf(signed: Signed, times: Times, withinMs: number): number {
   const last = signed.approvedAt + longestAheadMs
   let at = earliestOf(signed)
   while (at < last) {
     const due = earliestStart(times, times, at).at
-    // A freeze may begin while the request waits for the account, or for its turn.
-    const begins = ({ from }: Freeze) =>
-      from > due && from <= due + startWithinMs && holdsOf({ ...times, windows: [] }, times, from).length > 0
+    if (due >= last) return last
+    // A freeze may begin while the request waits for the account, for its turn, or for somebody's press.
+    const begins = ({ from }: Freeze) => from > due && from <= due + withinMs && holdsOf({ ...times, windows: [] }, times, from).length > 0
     const freeze = times.freezes.find(begins)
-    if (!freeze) return Math.min(due, last)
-    at = freeze.from
+    // A window may have closed by the time of the press.
+    const isHeldAtEnd = withinMs > startWithinMs && holdsOf(times, times, due + withinMs).length > 0
+    if (!freeze && !isHeldAtEnd) return due
+    at = freeze?.from ?? due + withinMs
   }
   return last
 }
 
-/** Until when it may start, whatever keeps it waiting from the time that it is due: the account, its turn, or that no process runs. */
-export function mayStartUntil(signed: Signed, times: Times): number {
-  return dueOf(signed, times) + startWithinMs
+/**
+ * Until when it may start, whatever keeps it waiting from the time that it is due: the account, its turn, that no process runs, or that somebody has to
+ * press a button, who has `withinMs`.
+ */
+export function mayStartUntil(signed: Signed, times: Times, withinMs: number = startWithinMs): number {
+  return dueOf(signed, times, withinMs) + withinMs
 }
 
 /** Why it may not start now, and until when about. Undefined if it may. */

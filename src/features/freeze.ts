@@ -25,8 +25,8 @@ import {
 import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { isPassing, later, laterAfter, otherVersionRetryMs, passingMs, postOnce } from '../outbox/once.ts'
-import { show, showAgain } from '../outbox/outbox.ts'
-import { holdNow, waitsForPress } from '../outbox/render.ts'
+import { showAgain } from '../outbox/outbox.ts'
+import { waitsForPress } from '../outbox/render.ts'
 import { type FreezeRecord, freezeMessageId, freezeSetAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -164,7 +164,6 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   if (!lifted) return notFrozen(ofPolicy)
   void tell(app, lifted)
   await judgeHeld(app)
-  if (!lifted.planned) await callToPress(app)
   const still = freezesOfPolicy(ofPolicy)
   return mrkdwn`${unfrozenWords(lifted)}${still ? mrkdwn` ${still}` : ''}`
 }
@@ -179,16 +178,6 @@ async function judgeHeld(app: App): Promise<void> {
     app,
     requests.filter((request) => waitsForPress(app, request)),
   )
-}
-
-/** Calls those whose button the freeze held, because the update of a message notifies nobody. */
-async function callToPress(app: App): Promise<void> {
-  const { requests } = await app.store.findOpen()
-  const free = requests.filter((each) => each.state === 'approved' && waitsForPress(app, each) && !holdNow(app, each))
-  for (const request of free) {
-    await app.store.take(request, 'remind', { set: { reminded: request.reminded }, reports: ['handover-half'] })
-    await show(app, request.id)
-  }
 }
 
 /** *Unfreeze* says what it starts, before it does. */

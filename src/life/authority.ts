@@ -26,9 +26,9 @@ import { timesOf } from '../rights/times.ts'
 /** How far off the clock of a Redis can be that took over after a failover. The signatures cover the times that are compared. */
 const clockMarginMs = 60_000
 
-/** What decides until when a write may be sent. `moreMs`: how much longer than others. `facts`: what the account shows now, once it was read. */
+/** What decides until when a write may be sent. `withinMs`: how long after it is due, if somebody has to press a button. `facts`: what the account shows now, once it was read. */
 interface Latest {
-  moreMs?: number
+  withinMs?: number | undefined
   freezes: Freeze[]
   facts?: unknown
 }
@@ -69,7 +69,7 @@ async function whyNotAllowed(
   app: App,
   request: Request,
   now: number,
-  { moreMs = 0, freezes, facts }: Latest,
+  { withinMs, freezes, facts }: Latest,
 ): Promise<AuthorityProblem | undefined> {
   const problem = problemOf(app.signatures.verifyRequest(request))
   if (problem) return problem
@@ -83,7 +83,7 @@ async function whyNotAllowed(
   const unconfirmed = await unconfirmedAct(app, request, rule)
   if (unconfirmed) return unconfirmed
   const { signed, times } = timesOf(app, request, freezes)
-  return now > mayStartUntil(signed, times) + moreMs ? { code: 'approved-too-long-ago' } : undefined
+  return now > mayStartUntil(signed, times, withinMs) ? { code: 'approved-too-long-ago' } : undefined
 }
 
 /** Whether its rule allows, as it is now, the end that a request gives a key. `facts`: what the account shows now. Default: what was requested. */

@@ -2,8 +2,7 @@ import type { App } from '../app.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { Change } from '../domain/change.ts'
 import { type Approval, type Confirmed, type Decision, holdOf, type Request } from '../domain/request.ts'
-import { heldFrom } from '../domain/starts.ts'
-import { longestAheadMs } from '../domain/times.ts'
+import { heldFrom, mayStartUntil } from '../domain/starts.ts'
 import { type CardButtonId, cardButtons } from '../messages/button-ids.ts'
 import { heldBriefly } from '../messages/request-words.ts'
 import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknownRequest } from '../messages/why-not.ts'
@@ -119,10 +118,9 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
   const now = decision.at ?? Date.now()
   const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
   // Its requester has the same time once its window opens, or a freeze ends.
-  const held = heldFrom(now, { approvedAt: now }, times)
-  const heldMs = held ? Math.min(held.at - now, longestAheadMs) : 0
-  const dueInMs = Math.floor(heldMs + ttlMs * firstReminderAt)
-  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs: heldMs + ttlMs, reports: ['approved'] }
+  const extendMs = mayStartUntil({ approvedAt: now }, times, ttlMs) - now
+  const dueInMs = Math.floor(extendMs - ttlMs * (1 - firstReminderAt))
+  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs, reports: ['approved'] }
 }
 
 /** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */

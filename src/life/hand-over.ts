@@ -9,7 +9,7 @@ import { deadlineIn } from '../domain/deadline.ts'
 import { AccountLimitError, certainlyNotApplied, StoreUnavailableError, UserError } from '../domain/errors.ts'
 import { inLane, withTurn } from '../domain/lane.ts'
 import type { Request } from '../domain/request.ts'
-import { heldFrom, startWithinMs } from '../domain/starts.ts'
+import { heldFrom } from '../domain/starts.ts'
 import { soonerWords } from '../messages/request-status.ts'
 import { heldWords, notConfirmed, nothingMade, notReadBefore, notRecorded, pressAgain, tookTooLong } from '../messages/request-words.ts'
 import { type CommonFinding, findingWords, tooLate, unappliedCause, unknownRequest, wordsOfFindings } from '../messages/why-not.ts'
@@ -121,7 +121,7 @@ async function requireAuthority(app: App, request: Request, facts?: unknown): Pr
   const { store } = app
   const { text, freezes } = await app.freezes.read()
   const now = await store.now()
-  const unapproved = await checkApproval(app, request, now, { moreMs: request.ttlMs - startWithinMs, freezes, facts })
+  const unapproved = await checkApproval(app, request, now, { withinMs: request.ttlMs, freezes, facts })
   const { signed, times } = timesOf(app, request, freezes)
   const held = heldFrom(now, signed, times)
   if (held && !unapproved)

@@ -4,6 +4,7 @@ import { isMachine, machineNameOf } from '../domain/approval.ts'
 import { type ApproveTerms, escalationOf } from '../domain/policy.ts'
 import type { AuthorityProblem, Request } from '../domain/request.ts'
 import { canonicalJson } from '../domain/signing.ts'
+import { heldFrom, mayStartUntil } from '../domain/starts.ts'
 import { refusedCard } from '../messages/request-words.ts'
 import type { CommonFinding } from '../messages/why-not.ts'
 import { onUndeliverable } from '../outbox/operators.ts'
@@ -13,6 +14,7 @@ import type { ReportName } from '../record/steps.ts'
 import { encodeFields, firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
+import { timesOf } from '../rights/times.ts'
 import { notice } from '../slack/blocks.ts'
 import { isChannelUnreachable } from '../slack/web-api.ts'
 import { checkApproval } from './authority.ts'
@@ -113,11 +115,25 @@ const takesBack: AuthorityProblem['code'][] = [
   'confirmation-lost',
 ]
 
-/** Sends the reminders of an approved request whose requester has to start the change, until its deadline, and while it is allowed. */
+/** A deadline that differs less from the one that its message says is not shown again. */
+const sameDeadlineMs = 10_000
+
+/** Sends the reminders of an approved request whose requester has to start the change, until its deadline, and while it is allowed. What holds it moves that. */
 export async function waitForHandover(app: App, request: Request): Promise<void> {
   const now = await app.store.now()
+  const { freezes } = await app.freezes.read()
+  const { signed, times } = timesOf(app, request, freezes)
+  const until = mayStartUntil(signed, times, request.ttlMs)
+  if (now < until && Math.abs(until - request.expiresAt) > sameDeadlineMs) {
+    // The update of its message notifies nobody that a freeze was lifted.
+    const isCall = until < request.expiresAt && heldFrom(now, signed, times) === undefined
+    const reports: ReportName[] = isCall ? ['handover-half'] : []
+    const { outcome } = await app.store.take(request, 'prolong', { set: { reminded: 0 }, extendMs: until - now, dueInMs: 0, reports })
+    if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+    await app.queues.wake(request, 0)
+    return show(app, request.id)
+  }
   if (now < request.expiresAt) {
-    const { freezes } = await app.freezes.read()
     const problem = await checkApproval(app, request, now, { freezes })
     if (!problem || !takesBack.includes(problem.code)) return remind(app, request, now)
     await refuseWithoutAuthority(app, request, problem)

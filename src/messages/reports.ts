@@ -23,7 +23,7 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
 import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
-import { holdShown } from './request-status.ts'
+import { holdShown, pressBy } from './request-status.ts'
 import {
   approvedBy,
   approvedSoFar,
@@ -121,11 +121,12 @@ function emergencyCall(view: ReportView): Mrkdwn | undefined {
 }
 
 /** Mentions the requester of a secret, who has to act after the approval, because the update of the request message notifies nobody. */
-function handoverCall({ request, description, handover, held, showActor, now }: ReportView, isReminder: boolean): Mrkdwn | undefined {
+function handoverCall(view: ReportView, isReminder: boolean): Mrkdwn | undefined {
+  const { request, description, handover, held, showActor, now } = view
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   // A phone shows the beginning.
-  const press = mrkdwn`${requester} Press *${handover.label}* above by ${dateTime(request.expiresAt)}`
+  const press = mrkdwn`${requester} Press *${handover.label}* above${pressBy(view)}`
   const hold = held ? mrkdwn` ${heldWords(held)}` : ''
   if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.${hold}`
   const approvers = approvedBy(request).map((by) => showActor(by))

@@ -21,7 +21,7 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'approved': {
       const hold = holdShown(view)
       return handover
-        ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}* by ${dateTime(request.expiresAt)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
+        ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
     }
     case 'starting':
@@ -74,6 +74,11 @@ function neededApproval(view: CardView): Mrkdwn {
   return approvers
     ? mrkdwn`${requester} needs approval from ${approvers} by ${deadlineWords(view)}${rule?.confirmBy ? `, with a ${rule.confirmBy}` : ''}.`
     : mrkdwn`${requester} needs approval, but no policy rule covers this anymore. Lockkeeper's operators can add one.`
+}
+
+/** Until when a button can be pressed. What holds it without an end moves that. */
+export function pressBy({ request, held }: CardView): Mrkdwn {
+  return held && held.until === undefined ? mrkdwn`` : mrkdwn` by ${dateTime(request.expiresAt)}`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */

@@ -141,6 +141,14 @@ export const steps = {
     mayReport: ['reminder-half', 'reminder-last', 'handover-half', 'handover-last'],
     ...inTime,
   },
+  prolong: {
+    // A window or a freeze holds the button of an approved one, or does so no longer.
+    from: ['approved'],
+    to: 'same',
+    takers: ['worker'],
+    mayReport: ['handover-half'],
+    ifUnchanged: true,
+  },
   escalate: {
     // The time of `escalate` has come.
     from: ['waiting'],

@@ -129,6 +129,21 @@ describe('the time in which an approved request may start', () => {
     )
   })
 
+  test('ends for a press as much later, is open at its end, and begins again with each freeze that begins meanwhile', () => {
+    const [pressed, last] = [4 * 60, (of: Case) => of.approved + longest + 4 * 60]
+    check(
+      fc.property(anyCase, (of) => {
+        const ends = (mayStartUntil(signedOf(of), timesOf(of), pressed * minute) - monday) / minute
+        expect(ends).toBeGreaterThanOrEqual(Math.min((dueOf(of) ?? Number.POSITIVE_INFINITY) + pressed, last(of)))
+        expect(ends).toBeLessThanOrEqual(last(of))
+        if (ends === last(of)) return
+        expect(isOpen(of, ends)).toBe(true)
+        expect(isOpen(of, ends - pressed)).toBe(true)
+        expect(of.freezes.filter(({ from, covers }) => covers && from > ends - pressed && from <= ends)).toEqual([])
+      }),
+    )
+  })
+
   test.each([0, 1, 60, days])(
     'is half an hour also for a start that is 14 days after the request, approved %i minutes after that',
     (approved) => {

@@ -326,15 +326,20 @@ describe('while everything is frozen', () => {
     await untilReport(world.slack, card.ts, /Press \*Create key\* above by <!date/)
     await freeze(world)
     const sooner = "Can't wait\\? \\*Withdraw\\*, then \\*Request again\\* for an emergency approval\\."
-    const held = `Approved\\.\\* Held by a freeze until lifted\\. Then, <@U0ADA00001>, press \\*Create key\\* by .* ${sooner}`
+    const held = `Approved\\.\\* Held by a freeze until lifted\\. Then, <@U0ADA00001>, press \\*Create key\\*\\. .* ${sooner}`
     await untilCard(world.slack, new RegExp(held))
+    const { ttlMs } = await onlyRequest(world.records)
+    const left = async () => (await onlyRequest(world.records)).expiresAt - Date.now()
+    // As long as an approval can hold.
+    await expect.poll(left).toBeGreaterThan(13 * 24 * 3_600_000)
     await world.ada.command('/infra pending', { channel: ops })
     await untilShown(world.slack, people.ada, /Scheduled or held: 1\..*Held by a freeze until lifted/s)
     await world.ada.click(cardNow(world, card) as Message, 'Create key')
     await untilShown(world.slack, people.ada, new RegExp(`Nothing was created\\. Held by a freeze until lifted\\. .*${sooner}`))
 
     await unfreeze(world)
-    await untilCard(world.slack, /Approved\.\* <@U0ADA00001>, press \*Create key\*/)
+    await untilCard(world.slack, /Approved\.\* <@U0ADA00001>, press \*Create key\* by/)
+    await expect.poll(left).toBeLessThanOrEqual(ttlMs)
     await untilReport(
       world.slack,
       card.ts,

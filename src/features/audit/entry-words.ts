@@ -27,6 +27,7 @@ const stepWords: Record<StepName, ActWords> = {
   expire: { word: 'expire', words: 'Expired' },
   'expire-approved': { word: 'expire', words: 'Expired' },
   remind: { word: 'remind', words: 'Reminded' },
+  prolong: { word: 'wait', words: 'Got another deadline, because of a window or a freeze' },
   escalate: { word: 'escalate', words: 'Escalated' },
   void: { word: 'void', words: 'Canceled, because the account had changed' },
   drop: { word: 'give-up', words: 'Not started, because nothing was sent' },
