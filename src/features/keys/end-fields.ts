@@ -127,7 +127,8 @@ export function splitEnd(args: string[], { bare = false, first = false } = {}): 
 
 /** Returns when a new key ends by what was typed: at a time, or so long after its creation. Throws a Refusal. */
 export async function readNewEnd(app: App, typed: string, userId: string): Promise<NewKeyEnd> {
-  return isDuration(typed) ? { afterMs: await readEnd(app, typed, userId, 0) } : readEnd(app, typed, userId)
+  const elapsed = typed.replace(/^in /i, '')
+  return isElapsed(elapsed) ? { afterMs: await readEnd(app, elapsed, userId, 0) } : readEnd(app, typed, userId)
 }
 
 /** What a new key gets by its rule, if nothing was typed. */
@@ -136,16 +137,14 @@ export function usualEnd(app: App, kind: ChangeKind, channelId: string): NewKeyE
   return defaultMs === undefined ? undefined : { afterMs: wholeMinute(defaultMs) }
 }
 
-const isDuration = (typed: string) => isElapsed(typed.replace(/^in /i, ''))
-
-/** A day without a time is that day to its end. `from`: what a duration counts from, in ms since 1970. Default: now. */
+/** A day without a time is that day to its end. `from`: what `30d` counts from, in ms since 1970. Default: now. `in 30d` counts from now. */
 export async function readEnd(app: App, typed: string, userId: string, from?: number): Promise<number> {
   const refuse = (why: Mrkdwn): never => {
     throw new Refusal('end-not-possible', ownWords(notRequested(why.text)), { field: dateField })
   }
   if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
   const [zone, today] = await Promise.all([app.directory.zone(userId), app.store.now()])
-  const now = isDuration(typed) ? (from ?? today) : today
+  const now = isElapsed(typed) ? (from ?? today) : today
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
