@@ -8,7 +8,7 @@ import { withinOr } from '../domain/within.ts'
 import { gate } from '../rights/authorize.ts'
 import { reasonTerms } from '../rights/judge.ts'
 import { button, input, longestStart, modal, problemBlocks } from '../slack/blocks.ts'
-import type { Command, Need } from '../slack/commands.ts'
+import { type Command, isComplete, type Need } from '../slack/commands.ts'
 import { outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import type {
   Click,
@@ -35,8 +35,8 @@ export function formButtons(commands: Command[]): Button[] {
 }
 
 export function formOf(app: App, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
-  const { form, isComplete, need } = command
-  if (!form || (isComplete?.(args) ?? args.length > 0)) return undefined
+  const { form, need } = command
+  if (!form || isComplete({ command, args })) return undefined
   return {
     form: (slashCommand) => form(metadataFor(app, need, slashCommand), { args, command: slashCommand.origin.command }),
     allow: ({ origin }) => allow(app, command, origin),

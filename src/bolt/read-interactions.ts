@@ -8,7 +8,7 @@ import { MessageRef } from '../domain/request.ts'
 import { listedBlock } from '../messages/button-ids.ts'
 import { claim } from '../redis/scripts.ts'
 import { commandOf, meantButtons, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
-import { type Command, longestCommand } from '../slack/commands.ts'
+import { type Command, findCommand, isComplete, longestCommand } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { fit } from '../slack/fit.ts'
 import {
@@ -160,8 +160,14 @@ function readWords(commands: Command[], text: string): { words: string[]; name: 
   const { name, takesReason } = commandNamed(commands, words)
   if (!takesReason) return { words, name }
   const withReason = splitReason(text)
-  const withStart = splitStart(withReason?.command ?? text)
-  return { words: parseWords(withStart?.command ?? withReason?.command ?? text), name, start: withStart?.start, reason: withReason?.reason }
+  const whole = withReason?.command ?? text
+  const withStart = splitStart(whole)
+  const withoutStart = { words: parseWords(whole), name, reason: withReason?.reason }
+  if (!withStart) return withoutStart
+  const split = { ...withoutStart, words: parseWords(withStart.command), start: withStart.start }
+  const found = findCommand(commands, split.words)
+  // No form asks for a start that can't be: the time is one of its words, such as an end, and none is dropped.
+  return found?.command.takesNoStart && !isComplete(found) ? withoutStart : split
 }
 
 const tooLongCommand = mrkdwn`Nothing was done. A command can have up to ${longestCommand} characters. Use fewer words, or the form.`

@@ -68,6 +68,7 @@ function create(app: App): Feature {
         group: 'Change',
         usage: '',
         summary: 'Lift the freeze: the changes that it held start',
+        takesNoStart: true,
         examples: [],
         need: freezing,
         run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),

@@ -23,7 +23,7 @@ export interface Command {
   details?: Mrkdwn
   examples: string[]
   need: Need
-  /** Set for a change that starts on a click of its requester, or right after the approval. */
+  /** Set for what starts on a click of its requester, right after the approval, or at once. */
   takesNoStart?: true | undefined
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
@@ -54,6 +54,11 @@ export interface CommandCall {
   isAgain?: boolean
   list(listing: Listing): Promise<void>
   say(words: Mrkdwn): Promise<void>
+}
+
+/** Whether it runs without a form. */
+export function isComplete({ command, args }: { command: Command; args: string[] }): boolean {
+  return command.isComplete?.(args) ?? args.length > 0
 }
 
 export function findCommand(commands: Command[], words: string[]): { command: Command; args: string[] } | undefined {

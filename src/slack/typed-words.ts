@@ -86,10 +86,13 @@ const mostStartWords = 12
 /**
  * Splits off when a change has to start, at the end of its words: `at 22:00`, `in 2h`, `tomorrow at 6am`. Undefined without it. What begins like a
  * start and cannot be read is one too, so that its reader says why. Quoted words belong to no start, and a thing that is called `at` stays a name.
+ * After *until*, a time is an end.
  */
 export function splitStart(text: string): { command: string; start: string } | undefined {
   const words = [...text.matchAll(oneWord)]
   const quoted = words.findLastIndex((match) => match.at(-1) === undefined)
+  const until = words.findLast(([word], index) => index > quoted && /^until$/i.test(word))
+  if (until && isStart(parseWords(text.slice(until.index + until[0].length)).join(' '))) return undefined
   const tails = words
     .slice(Math.max(quoted + 1, words.length - mostStartWords))
     .filter(([word]) => /^(?:at|in|today|tonight|tomorrow)$/i.test(word))

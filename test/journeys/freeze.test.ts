@@ -92,6 +92,9 @@ describe('a freeze', () => {
     expect(begun.text).toMatch(/until <!date\S+ .*\. No change starts\./)
     await world.ben.command('/infra freeze from in 1h because of the sale', { channel: ops })
     await untilShown(world.slack, people.ben, /Nothing was frozen: there is a freeze by <@U0BEN00001> until <!date.*\. Lift it first/)
+    await world.ben.command('/infra unfreeze in 2h because of the sale', { channel: ops })
+    await untilShown(world.slack, people.ben, /`\/infra unfreeze` takes no arguments\. Not understood: `in 2h`\./)
+    expect(await notes(world)).toMatchObject([{ act: 'freeze' }])
   })
 
   test('with a beginning and an end holds nothing until then, and both channels get it when it is set and at both ends, once', async () => {

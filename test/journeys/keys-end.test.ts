@@ -93,12 +93,16 @@ describe('a key for a time', () => {
     const end = parseKeyName(after?.name)?.end ?? 0
     expect([after?.token === token, end - first]).toEqual([true, 30 * day])
     expect(await recordsOf(world)).toMatchObject([{ keyId: after?.id, end }])
+    const again = await carryOut(world, '/infra keys extend ci-deploy in 90 days')
+    await untilReport(world.slack, again.ts, /Done/)
+    const last = parseKeyName(keysCalled(world, 'ci-deploy')[0]?.name)?.end ?? 0
+    expect(Math.round((last - Date.now()) / day)).toBe(90)
 
     const rotation = await carryOut(world, '/infra keys rotate ci-deploy', 'Rotate key')
     const done = await untilReport(world.slack, rotation.ts, /Done/)
-    expect(done.text).toMatch(new RegExp(`It ends <!date\\^${end / 1_000}\\^[^.]*\\. The old token no longer works`))
+    expect(done.text).toMatch(new RegExp(`It ends <!date\\^${last / 1_000}\\^[^.]*\\. The old token no longer works`))
     const [rotated] = keysCalled(world, 'ci-deploy')
-    expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, end])
+    expect([rotated?.token === token, parseKeyName(rotated?.name)?.end]).toEqual([false, last])
   })
 
   test('that an old message names opens a form with its present end, and a sentence with its name once it is gone', async () => {
@@ -198,6 +202,10 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for 30', /`30` isn't an end/)
     await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
+    await refusal('/infra keys create ci-deploy in 45 days', /this can't start at a set time: it happens when you press \*Create key\*/i)
+    await refusal('/infra keys create in 45 days', /couldn't read `45 days`\. Write an end as `for 30d`/)
+    await refusal('/infra keys create ci-deploy until 2020-01-01 at 22:00', /Wed 1 Jan 2020, 22:00 \(Europe\/Berlin\) is past/)
+    await refusal('/infra keys rotate at 22:00', /No API key `at 22:00`/)
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
     const tomorrow = new Date(Date.now() + day).toISOString().slice(0, 10)
     await refusal(`/infra keys extend ci-deploy until ${tomorrow}`, /this key ends <!date\^\S+ \{date_short_pretty\}\|[^>]* UTC> already/i)

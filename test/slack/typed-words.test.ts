@@ -90,6 +90,9 @@ const withStart = [
   'ip move 203.0.113.10 web-2 in 2 parsecs',
   'ip move 203.0.113.10 web-2 at Monday',
   'ip move 203.0.113.10 web-2 at tomorrow',
+  // An end.
+  'keys create ci-deploy until tomorrow at 18:00',
+  'keys create ci-deploy until 2026-12-24 at 22:00',
   // A thing that is called so, before a start.
   'vm rename at web-2 at 22:00',
   'vm rename in 2-web at 22:00',

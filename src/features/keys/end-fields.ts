@@ -111,14 +111,15 @@ export function enteredEnd({ ends, date }: { ends: string; date: string }): stri
 }
 
 /**
- * Splits `for 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`, and with `first`, also
- * one that is before the others.
+ * Splits `for 30d`, `in 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`, and with
+ * `first`, also one that is before the others.
  */
 export function splitEnd(args: string[], { bare = false, first = false } = {}): { args: string[]; end?: string } {
-  const at = args.findLastIndex((word) => /^(?:for|until)$/i.test(word))
+  const isUntil = (word = '') => /^until$/i.test(word)
+  const at = args.findLastIndex((word, index) => isUntil(word) || /^for$/i.test(word) || (/^in$/i.test(word) && !isUntil(args[index - 1])))
   const end = args.slice(at + 1).join(' ')
-  const isEnd = args[at]?.toLowerCase() === 'until' ? end !== '' : /^(?:\d|an? |half )/.test(end)
-  if (at > 0 && isEnd) return { args: args.slice(0, at), end }
+  const isEnd = isUntil(args[at]) ? end !== '' : /^(?:\d|an? |half )/.test(end)
+  if (isEnd && at >= 0) return at === 0 ? { args } : { args: args.slice(0, at), end: /^in$/i.test(args[at] ?? '') ? `in ${end}` : end }
   const count = bare ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(-words).join(' '))) : undefined
   if (count !== undefined) return { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
   const before = first ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(0, words).join(' '))) : undefined

@@ -133,7 +133,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
       found,
       inputOf: (keyId) => ({ keyId, endsAt: endsAt.get(keyId) ?? 0 }),
       ask,
-      byId: `keys extend <id> ${isElapsed(end ?? '') ? 'for' : 'until'} ${end}`,
+      byId: `keys extend <id> ${isElapsed(end ?? '') ? 'for ' : /^in /.test(end ?? '') ? '' : 'until '}${end}`,
     }
   },
   item: { of: 'api-key', label: 'Extend…' },

@@ -37,7 +37,9 @@ test('a time after a label is the end, and a label may contain for', () => {
   expect(split('ci-deploy until tomorrow 06:00')).toEqual({ args: ['ci-deploy'], end: 'tomorrow 06:00' })
   expect(split('token for ci')).toEqual({ args: ['token', 'for', 'ci'] })
   expect(splitEnd(['token for 30d'])).toEqual({ args: ['token for 30d'] })
-  expect(split('for 30d')).toEqual({ args: ['for', '30d'] })
+  expect([split('for 30d'), split('in 30 days', true)]).toEqual([{ args: ['for', '30d'] }, { args: ['in', '30', 'days'] }])
+  for (const time of ['in 90 days', 'until in 90 days'])
+    expect(split(`ci-deploy ${time}`, true)).toEqual({ args: ['ci-deploy'], end: 'in 90 days' })
   expect([split('ci-deploy 30d', true), split('ci-deploy 30 days', true)]).toEqual([
     { args: ['ci-deploy'], end: '30d' },
     { args: ['ci-deploy'], end: '30 days' },
