@@ -109,6 +109,7 @@ async function submitFreeze(app: App, { metadata, origin, values, answer }: Subm
 const setNow = async (app: App) => freezeSetAt(await app.freezes.read(), await app.store.now())
 
 const tellMs = 1_500
+const minuteMs = 60_000
 type Problems = Partial<Record<keyof TypedFreeze, Mrkdwn>>
 
 /** Returns what is wrong with what was typed. Empty once it is frozen: the message in the channel says so, or else the answer. */
@@ -125,11 +126,13 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
     problems[field] = read.problem.code === 'unreadable' ? mrkdwn`${words} ${startExamples}` : words
     return undefined
   }
-  const from = timeOf('from', now)
+  const typedFrom = timeOf('from', now)
+  // Times are shown to the minute, and no change may start in the one that is said.
+  const from = typedFrom && Math.max(now, Math.floor(typedFrom / minuteMs) * minuteMs)
   const soonest = timeOf('until', /^for /i.test(typed.until ?? '') ? (from ?? now) : now)
-  const isTooEarly = from !== undefined && soonest !== undefined && soonest <= from
+  const isTooEarly = typedFrom !== undefined && soonest !== undefined && soonest <= typedFrom
   // A time of day is the next one after the beginning. What counts from now stays what it is.
-  const until = isTooEarly && !/^in /i.test(typed.until ?? '') ? timeOf('until', from) : soonest
+  const until = isTooEarly && !/^in /i.test(typed.until ?? '') ? timeOf('until', from ?? now) : soonest
   if (until !== undefined && until === soonest && isTooEarly)
     problems.until = mrkdwn`The freeze would end before it begins: ${code('in')} counts from now, ${code('for')} from the beginning.`
   const reason = visibleReason(typed.reason)

@@ -121,11 +121,11 @@ function startTelling() {
   const marks = () => shown.map((text) => /\*(.*?)\*/.exec(text)?.[1])
   const set = (more = {}) => freezes.set({ by: 'U0BEN00001', reason: 'the sale', channelId: 'C0OPS00001', ...more })
   const lift = () => freezes.lift({ by: 'U0CHI00001' })
-  const plan = async () => {
+  const plan = async (...args: string[]) => {
     const [{ run } = { run: async () => {} }] = freezeChanges.create(app, {} as never).commands
     const origin = { userId: 'U0BEN00001', channelId: 'C0OPS00001', command: '/infra', teamId: 'T0NIMBUS01' }
     const slashCommand = { origin, reason: 'the sale', answer: { ephemeral: async () => {} } }
-    await run({ slashCommand, args: ['from', 'in', '1h'] } as never)
+    await run({ slashCommand, args } as never)
   }
   return { freezes, plan, clock, answers, hooks, marks, set, lift, now: store.now, sweep: () => sweepAll(app) }
 }
@@ -185,6 +185,25 @@ test('a freeze that is planned right after another one was lifted is set, and no
     if (answer === 'is-on') await lift()
     return answer
   }
-  await plan()
+  await plan('from', 'in', '1h')
   expect(marks()).toEqual(['Freeze planned'])
+})
+
+test('a freeze begins with the minute that is shown, and at once in a minute that has begun', async () => {
+  const { freezes, plan, lift, clock, now } = startTelling()
+  // Six seconds before a minute.
+  clock.ahead = 54_000 - (Date.now() % 60_000)
+  const minute = Math.ceil((await now()) / 60_000) * 60_000
+  const span = async () => {
+    const { from = 0, until = 0 } = (await freezes.read()).record ?? {}
+    return [from - minute, until - minute]
+  }
+
+  await plan('from', 'in', '1m', 'for', '2h')
+  expect(await span()).toEqual([0, hours(2)])
+  await lift()
+  clock.ahead += 12_000
+  await plan('from', 'in', '10s')
+  const [begun = 0] = await span()
+  expect([begun >= 6_000, begun < 16_000]).toEqual([true, true])
 })

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { createFreezes } from '../../src/record/freeze.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { buttonsOf, freeze, notes, rules, saidIn, start, unfreeze, untilSaid } from './freeze-world.ts'
@@ -100,7 +101,11 @@ describe('a freeze', () => {
   test('with a beginning and an end holds nothing until then, and both channels get it when it is set and at both ends, once', async () => {
     const world = await start()
     const { card } = await requestMove(world)
-    const begun = await freeze(world, 'from in 3s until in 12s because of the sale')
+    // What people type begins with a minute.
+    const [now, by] = [await world.records.store.now(), { by: people.ben, reason: 'the sale', channelId: ops }]
+    const freezes = createFreezes({ ...world.records, audit: world.records.chained }, world.recordKeyring, { opsChannel: general })
+    await freezes.set({ ...by, from: now + 5_000, until: now + 17_000 })
+    const begun = await untilSaid(world, ops, /\*Freeze planned\*/)
     expect(begun.text).toMatch(/\*Freeze planned\* by <@U0BEN00001> from <!date.* until <!date.*\. No change starts in that time\./)
     expect(buttonsOf(begun)).toEqual(['"action_id":"unfreeze"'])
     await expect.poll(() => figure(world, 'lockkeeper_frozen')).toBe(0)

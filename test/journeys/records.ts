@@ -84,7 +84,7 @@ export function openRecords(
     return found.filter(({ parent }) => !parent)
   }
 
-  return { redis, keys, store, note: chained.note, find, create, post, audit, shiftTimes, releaseHolds, all }
+  return { redis, keys, store, note: chained.note, chained, find, create, post, audit, shiftTimes, releaseHolds, all }
 }
 export type Records = ReturnType<typeof openRecords>
 
