@@ -18,6 +18,8 @@ interface AnswerPlace {
 }
 
 export interface TrackedAnswer extends Answer {
+  /** The words with what they are about in front. */
+  named: (words: Mrkdwn) => Mrkdwn
   /** Whether the person has an answer, here or elsewhere. */
   given: () => boolean
   interim: (message: Message) => Promise<void>
@@ -61,6 +63,7 @@ export function answerTo(app: Pick<App, 'slack' | 'errors'>, place: AnswerPlace)
     about: (words) => {
       subject = words
     },
+    named: (words) => (subject ? mrkdwn`${subject}\n${words}` : words),
     elsewhere: () => {
       isGiven = true
     },

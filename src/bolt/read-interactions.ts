@@ -254,10 +254,11 @@ function readSubmission(
   const { view, user, trigger_id: triggerId } = payload
   const metadata = readMetadata(view.private_metadata)
   const origin: Origin = { channelId: '', command: app.config.slack.command, ...metadata?.origin, userId: user.id }
+  const answer = answerTo(app, { origin, responseUrl: metadata?.responseUrl })
   const submission = {
     deliveryKey: deliveryKey('submission', user.id, view.id, view.hash),
     origin,
-    answer: answerTo(app, { origin, responseUrl: metadata?.responseUrl }),
+    answer,
     callbackId: view.callback_id,
     metadata: view.private_metadata,
     blocks: view.blocks,
@@ -270,9 +271,15 @@ function readSubmission(
     await ack(response)
   }
 
+  /** What replaces the form says what it is about, as that did. */
+  function shown(outcome: Outcome): Outcome {
+    if (outcome.is === 'broken') return { ...outcome, problem: answer.named(outcome.problem) }
+    return outcome.is === 'accepted' ? { ...outcome, words: answer.named(outcome.words) } : outcome
+  }
+
   async function reply(outcome: Outcome): Promise<void> {
-    if (!isAcknowledged) return acknowledge(responseTo(app, outcome, { view, seesChannel: metadata?.responseUrl !== undefined }))
-    const updated = await app.slack.messenger.updateView(view.id, lateView(outcome))
+    if (!isAcknowledged) return acknowledge(responseTo(app, shown(outcome), { view, seesChannel: metadata?.responseUrl !== undefined }))
+    const updated = await app.slack.messenger.updateView(view.id, lateView(shown(outcome)))
     // If the person closed the modal, or Slack refused the update, the result must still reach them. The next form is none.
     if (updated.is === 'sent' || outcome.is === 'next') return
     await submission.answer.ephemeral(notice(outcome.is === 'accepted' ? outcome.words : problemOf(outcome)))

@@ -103,3 +103,18 @@ test('the list of what needs an approval is shown again after a form that was op
     what: 'the list without them',
   })
 })
+
+test('a rejection that comes after an approval is answered in place of its form, with the request that it is about', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: addresses, approve: [S0ONCALL01] }')
+  const { card, elasticIp } = await requestMove(world)
+  await world.ben.click(card, 'Reject')
+  const form = await world.slack.until(() => world.ben.topView())
+  await world.chiara.click(card, 'Approve')
+  await untilReport(world.slack, card.ts, /Done/)
+  await world.ben.fill(form, { Reason: 'Not during the sale' })
+  await world.ben.submit()
+
+  const answer = JSON.stringify(world.ben.topView()?.view)
+  expect(answer).toContain('Your click had no effect.')
+  expect(answer).toContain(elasticIp.address)
+})
