@@ -170,8 +170,8 @@ export function buttonOf(
 /** Names the commands that were probably meant. `taken`: how many of the words were meant as the command, before its arguments. */
 export function meantBy(commands: Command[], words: string[]): { names: string[]; taken: number } {
   const names = [...commands.map((command) => command.words), 'help']
-  const whole = suggestNames(names, typedWords(words, 2))
-  const first = typedWords(words, 1)
+  const [whole, first] = [suggestNames(names, typedWords(words, 2)), typedWords(words, 1)]
+  if (typedWords(words, 2) === `${first} list` && names.includes(`${first}s`)) return { names: [`${first}s`], taken: 2 }
   const isGroup = commands.some((command) => command.words.startsWith(`${first} `))
   if (whole.length > 0 || isGroup) return { names: whole.length > 0 ? whole : suggestNames(names, first), taken: 2 }
   const takers = words.length > 1 ? takersOf(commands, first) : []

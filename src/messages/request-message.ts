@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
-import { restOf } from '../domain/request.ts'
+import { restOf, type Waits } from '../domain/request.ts'
 import { phraseText } from '../domain/text.ts'
 import { actions, type ButtonParts, button, context, message, wholeSection } from '../slack/blocks.ts'
 import { fit } from '../slack/fit.ts'
@@ -8,7 +8,6 @@ import {
   charactersIn,
   code,
   dateTime,
-  dayAndTime,
   joinMrkdwn,
   type Mrkdwn,
   mention,
@@ -24,7 +23,7 @@ import { type CardView, checkBlocks, checkLines, contentBlocks, leftBlocks, sour
 import { detailsBlocks } from './request-details.ts'
 import { finishedBlocks, isFinished, peopleOf } from './request-outcome.ts'
 import { holdShown, statusLine } from './request-status.ts'
-import { countApprovals, pastWords, shortId } from './request-words.ts'
+import { countApprovals, heldWords, pastWords, shortId } from './request-words.ts'
 
 /** All of an open request, because approvers approve what they see. Once it is finished, two lines are left, and *Details* shows the rest. */
 export function approvalCard(view: CardView): Message {
@@ -120,11 +119,11 @@ export function cardActions(view: CardView, { inList = false } = {}): Button[] {
         : []
     }
     case 'approved': {
-      const lost = mrkdwn`${title}\nNothing was sent yet.`
+      const [lost, hold] = [mrkdwn`${title}\nNothing was sent yet.`, holdShown(view)]
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
         // Its approvers let it start. A rule that needs no approval has none.
-        ...(holdShown(view)?.mayStartNow && rule?.approve ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view) })] : []),
+        ...(hold?.mayStartNow && rule?.approve ? [make('startNow', 'Start now', { confirm: startNowConfirmation(view, hold) })] : []),
         make('withdraw', 'Withdraw', { confirm: confirmation('Withdraw this request?', lost, 'Withdraw') }),
         details,
       ]
@@ -191,9 +190,11 @@ function approveConfirmation(view: CardView, always: boolean) {
   return confirmation(count > mostAbove ? `Approve ${count} moves?` : 'Approve this change?', text, 'Approve')
 }
 
-function startNowConfirmation({ description, request: { start } }: CardView) {
-  const text = mrkdwn`${phraseWords(description.title)}${start === undefined ? '' : mrkdwn`\nPlanned for ${dayAndTime(start)}.`}`
-  return confirmation('Start now?', text, 'Start now')
+/** When it starts otherwise, as the message says it. */
+function startNowConfirmation({ description }: CardView, hold: Waits) {
+  const title = phraseWords(description.title)
+  const text = mrkdwn`${title}\n${heldWords(hold)}`
+  return confirmation('Start now?', text.text.length <= mostInDialog ? text : title, 'Start now')
 }
 
 function handoverConfirmation({ description, handover }: CardView) {

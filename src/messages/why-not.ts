@@ -282,7 +282,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
     case 'group-unknown':
       return mrkdwn`Slack didn't return the members of the user group, ${tryAgain}`
     case 'own-request':
-      return mrkdwn`You requested this, so another approver must ${button === cardButtons.startNow ? mrkdwn`press *Start now*` : 'decide'}. To cancel it, press *Withdraw*.`
+      return mrkdwn`You requested this, so an approver other than you must ${button === cardButtons.startNow ? mrkdwn`press *Start now*` : 'decide'}. To cancel it, press *Withdraw*.`
     case 'rule-gone':
       return mrkdwn`No policy rule covers this anymore. Lockkeeper's operators can add a rule.`
     case 'only-requester-may-issue':

@@ -110,7 +110,7 @@ export function holdNow(app: App, request: Request): Waits | undefined {
 }
 
 /** What would keep it from starting if it were approved now, as far as this process has read of freezes. */
-function heldNow(app: App, request: Request): Waits | undefined {
+export function heldNow(app: App, request: Request): Waits | undefined {
   if (request.state !== 'waiting' && request.state !== 'approved') return undefined
   const now = Date.now()
   const { signed, times } = timesOf(app, request, app.freezes.lastRead()?.freezes ?? [])

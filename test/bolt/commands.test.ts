@@ -148,6 +148,7 @@ test('what people read who ask for help or mistype a command is in commands.answ
     'vn',
     'IP',
     'keys creat',
+    'key list',
     'approve 3408167d',
     'weather',
     'how are you',

@@ -15,7 +15,7 @@ test('a whole move is one row, with its steps on demand, and every entry is prin
   const world = await startWorld()
   const { elasticIp, card } = await requestMove(world)
   await world.ada.click(card, 'Approve')
-  await untilShown(world.slack, people.ada, /another approver must decide/)
+  await untilShown(world.slack, people.ada, /an approver other than you must decide/)
   await world.ben.click(card, 'Approve')
   await untilReport(world.slack, card.ts, /Done/)
 

@@ -202,6 +202,7 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for 30', /`30` isn't an end/)
     await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
+    await refusal('/infra help keys extend', /extend \[&lt;key&gt; &lt;time&gt; \| &lt;key&gt; until &lt;date&gt;\]/)
     await refusal('/infra keys create ci-deploy in 45 days', /this can't start at a set time: it happens when you press \*Create key\*/i)
     await refusal('/infra keys create in 45 days', /couldn't read `45 days`\. Write an end as `for 30d`/)
     await refusal('/infra keys create ci-deploy until 2020-01-01 at 22:00', /Wed 1 Jan 2020, 22:00 \(Europe\/Berlin\) is past/)
@@ -234,6 +235,7 @@ describe('a rotation that keeps the old key for a while', () => {
     expect(parseKeyName(both[1]?.name)?.end).toBe(parseKeyName(old?.name)?.end)
     const shown = world.slack.ephemerals(people.ada).filter(({ blocks }) => tokenPattern.test(JSON.stringify(blocks)))
     expect(shown).toHaveLength(2)
+    expect(JSON.stringify(shown.at(-1)?.blocks)).toContain(`Its name on the account is \`${both[1]?.name}\``)
 
     // As soon as the new token was shown, lists and Home have the recorded ends, each with the end of its token.
     const ends = (await recordsOf(world)).toSorted((a, b) => Number(b.once !== undefined) - Number(a.once !== undefined) || a.end - b.end)

@@ -391,7 +391,7 @@ describe('passkeys of a person', () => {
     const dialog = JSON.stringify(card.blocks).match(/"confirm":\{.*?"deny"/)?.[0]
     expect(dialog).toContain(`Add passkey ${key}\\nAsk @chiara in person or by phone`)
     await world.chiara.click(card, 'Approve')
-    await untilShown(world.slack, people.chiara, /another approver must decide/)
+    await untilShown(world.slack, people.chiara, /an approver other than you must decide/)
     const { answer: confirmed } = await approveWithPasskey(world, world.ben, people.ben, card, ben)
     expect(confirmed.title).toBe('Approved')
     await untilReport(world.slack, card.ts, /Done/)

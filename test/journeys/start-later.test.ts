@@ -59,7 +59,7 @@ describe('a move that was requested for later', () => {
     await untilShown(
       world.slack,
       people.ada,
-      /^\*.*\nYou requested this, so another approver must press \*Start now\*\. To cancel it, press \*Withdraw\*\.$/,
+      /^\*.*\nYou requested this, so an approver other than you must press \*Start now\*\. To cancel it, press \*Withdraw\*\.$/,
     )
     await world.slack.as(finn).click(now(), 'Start now')
     await untilShown(world.slack, finn, /You aren't an approver/)
@@ -93,6 +93,7 @@ describe('a move that was requested for later', () => {
     const { world, card, now } = await startScheduled()
     await freeze(world, 'from in 1h until in 3h because of the sale')
     await untilCard(world.slack, /Approved\.\* Starts <!date[^>]*>, after a freeze planned from <!date.*\nRequested start: <!date/)
+    expect(JSON.stringify(now().blocks)).toMatch(/"Start now\?".*\\nStarts <!date[^>]*>, after a freeze planned from <!date/)
     await world.ben.click(now(), 'Start now')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patchesOf(world)).toHaveLength(1)

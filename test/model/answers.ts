@@ -19,7 +19,7 @@ const words: [RegExp, Answer][] = [
   [/^This expired before it was approved\. Nothing was done/, 'too late:expired'],
   [/^Guests can't use Lockkeeper\./, 'denied:guest'],
   [/^People from other workspaces can't use Lockkeeper\./, 'denied:stranger'],
-  [/^You requested this, so another approver must decide\./, 'denied:self'],
+  [/^You requested this, so an approver other than you must decide\./, 'denied:self'],
   [/^You aren't an approver of this\. These are: .*\.$/, 'denied:approver'],
   [/^Only <@\w+> and its approvers \(.*\) can (withdraw it|stop or restart tracking)\.$/, 'denied:approver'],
   [/^Only <@\w+>, the requester, can withdraw this\./, 'denied:owner'],

@@ -24,7 +24,7 @@ test('a move on the page, from the command to the report: requested with a form,
   await card.getByText('<b>web-1</b> is rebooted at noon').waitFor()
   await card.getByRole('button', { name: 'Approve' }).click()
   const refusal = page.getByRole('article').filter({ hasText: 'Only visible to you' }).last()
-  await refusal.getByText(/another approver must decide/).waitFor()
+  await refusal.getByText(/an approver other than you must decide/).waitFor()
   await browser.shoot(page, '02-own-request')
 
   await actAs(page, 'Ben Laurent (approver)')

@@ -111,10 +111,10 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   command: {
     words: 'keys extend',
     group: 'Keys',
-    usage: '[<key> <time>]',
+    usage: '[<key> <time> | <key> until <date>]',
     summary: 'Request a later end for an API key',
-    details: mrkdwn`The key by name or id, and how much longer it works. Only for keys that end by themselves. Its token stays the same.`,
-    examples: ['ci-deploy 30d'],
+    details: mrkdwn`The key by name or id, and how much longer it works, or until when. Only for keys that end by themselves. Its token stays the same.`,
+    examples: ['ci-deploy 30d', 'ci-deploy until 2026-12-24'],
     isComplete: (args) => splitEnd(args, { bare: true, first: true }).end !== undefined,
   },
   read: async (app, { args: words, slashCommand }) => {

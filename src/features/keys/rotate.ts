@@ -270,7 +270,7 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
     id: key.id,
     secret: token,
     heading: `The token of your new API key ${label}`,
-    note: phrase`Shown once. Save it in your secrets manager now. The old key works${keptWords(oldEndsAt)}.`,
+    note: phrase`Shown once. Save it in your secrets manager now. Its name on the account is ${key.name ?? overlap.newName}. The old key works${keptWords(oldEndsAt)}.`,
     endsAt: overlap.endsAt,
   }
 }

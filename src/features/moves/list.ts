@@ -5,7 +5,7 @@ import { listFeature } from '../../kit/list.ts'
 import { stateWithCount } from '../../messages/items.ts'
 import { heldBriefly, mayHaveEndedBefore, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
 import { unreadableRequests } from '../../messages/why-not.ts'
-import { holdNow } from '../../outbox/render.ts'
+import { heldNow, holdNow } from '../../outbox/render.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../../slack/table.ts'
@@ -35,7 +35,10 @@ function columnsAt(now: number): Columns<ListedMove> {
 }
 
 function stateOf({ request, underway, hold }: ListedMove): Mrkdwn {
-  if (request.state === 'waiting') return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}`
+  if (request.state === 'waiting') {
+    const held = hold && hold.for !== 'start' ? mrkdwn`, ${heldBriefly(hold)}` : ''
+    return mrkdwn`waiting for approval until ${dateTime(request.expiresAt)}${held}`
+  }
   if (hold) return heldBriefly(hold)
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
   if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`unknown (the account API doesn't answer)`
@@ -118,5 +121,11 @@ function describe(app: App, request: Request): ListedMove | undefined {
   const opened = catalog.openIfFit(request)
   if (!opened) return undefined
   const { title, underway } = opened.change.describe(opened.latest)
-  return { request, title: phraseText(title), underway, link: slack.identity.linkTo(request), hold: holdNow(app, request) }
+  return {
+    request,
+    title: phraseText(title),
+    underway,
+    link: slack.identity.linkTo(request),
+    hold: request.state === 'waiting' ? heldNow(app, request) : holdNow(app, request),
+  }
 }
