@@ -17,6 +17,7 @@ import {
   ProjectFacts,
   projectDifference,
 } from '../kit/findings.ts'
+import { findListed, listedFact, shownFacts, withListed } from '../kit/listed.ts'
 import { findTyped, optionOf, readBriefly } from '../kit/thing.ts'
 import { virtualMachines } from '../kit/things.ts'
 import { mrkdwn, nameWords } from '../slack/text.ts'
@@ -25,14 +26,16 @@ const RenameInput = z.object({ virtualMachineId: z.string(), name: z.string() })
 type RenameInput = z.infer<typeof RenameInput>
 
 /** What the account shows about a virtual machine. Members that could not be read are absent. */
-const RenameFacts = z.object({
-  virtualMachineId: z.string(),
-  oldName: z.string().optional(),
-  newName: z.string(),
-  project: ProjectFacts.optional(),
-  site: z.string().optional(),
-  address: z.string().optional(),
-})
+const RenameFacts = withListed(
+  z.object({
+    virtualMachineId: z.string(),
+    oldName: z.string().optional(),
+    newName: z.string(),
+    project: ProjectFacts.optional(),
+    site: z.string().optional(),
+    address: z.string().optional(),
+  }),
+)
 export type RenameFacts = z.infer<typeof RenameFacts>
 
 export const renameFindings = findings({
@@ -70,9 +73,10 @@ const form: Form<RenameInput, RenameFacts> = {
       hint: 'Also its hostname: letters (a–z, A–Z), digits, hyphens and dots.',
     }),
   },
-  filled: ({ virtualMachineId: id }, { oldName, address, project, site }) => ({
-    virtualMachineId: optionOf(virtualMachines, { id, name: oldName, primaryIpv4: address, project, site }),
-  }),
+  filled: ({ virtualMachineId: id }, facts) => {
+    const { oldName, address, project, site } = shownFacts(facts)
+    return { virtualMachineId: optionOf(virtualMachines, { id, name: oldName, primaryIpv4: address, project, site }) }
+  },
 }
 
 export const renameVirtualMachine = changeFeature({
@@ -121,7 +125,7 @@ async function findNamed(
 
 /** The change that renames a virtual machine (interface specification, "PATCH /virtual_machines/{virtual_machine_id}"). */
 export function renameChange(app: App): Change<RenameInput, RenameFacts> {
-  const subject = ({ oldName, virtualMachineId }: RenameFacts) => oldName ?? virtualMachineId
+  const subject = (facts: RenameFacts) => shownFacts(facts).oldName ?? facts.virtualMachineId
   return {
     kind: 'vm.rename',
     label: 'renaming a virtual machine',
@@ -159,14 +163,22 @@ async function preflight(
   const problem = hostnameProblem(newName)
   if (problem !== undefined) refuse({ code: 'not-a-hostname', problem })
   const { virtualMachines: api } = app.account
+  const listing = forRequest ? app.lists.virtualMachines() : undefined
   const [machine, list] = await Promise.all([
     readOrRefuse(
       () => api.get(virtualMachineId, { signal }),
       () => refuse({ code: 'no-virtual-machine', virtualMachineId }),
     ),
-    forRequest ? readBriefly(listNow(app.lists.virtualMachines, () => api.list({ signal }))) : undefined,
+    listing &&
+      readBriefly(
+        listNow(
+          () => listing,
+          () => api.list({ signal }),
+        ),
+      ),
   ])
-  const { id = virtualMachineId, name: oldName, project, site, primaryIpv4: address } = machine ?? {}
+  const read = factsOf(machine ?? { id: virtualMachineId }, newName)
+  const { virtualMachineId: id, oldName } = read
   if (oldName === newName) refuse({ code: 'same-name', name: newName })
   const unchecked: RenameFinding[] = []
   if (!machine) unchecked.push({ code: 'virtual-machine-unread', virtualMachineId })
@@ -178,8 +190,9 @@ async function preflight(
     return found && { code: 'namesakes' as const, name: name ?? '', ...found }
   })
   if (forRequest && !taken && (!list || list.cut)) unchecked.push({ code: 'names-not-compared', name: newName })
+  const listed = machine ? undefined : await findListed(listing, id)
   return {
-    facts: { virtualMachineId: id, newName, oldName, project, site, address },
+    facts: { ...read, listed: listed && { ...factsOf(listed.item, newName), at: listed.at } },
     input: { virtualMachineId: id, name: newName },
     unchecked,
     warnings: [taken, shared].filter((warning) => warning !== undefined),
@@ -187,21 +200,27 @@ async function preflight(
   }
 }
 
+function factsOf({ id, name, project, site, primaryIpv4 }: Partial<VirtualMachine> & { id: string }, newName: string): RenameFacts {
+  return { virtualMachineId: id, newName, oldName: name, project, site, address: primaryIpv4 }
+}
+
 function differences(approved: RenameFacts, now: RenameFacts): RenameFinding[] {
   return [
     ...idDifference(approved.virtualMachineId, now.virtualMachineId),
-    ...nameDifference(approved.oldName, now.oldName),
-    ...projectDifference(approved.project, now.project),
+    ...nameDifference(shownFacts(approved).oldName, now.oldName),
+    ...projectDifference(shownFacts(approved).project, now.project),
   ]
 }
 
-function describe({ virtualMachineId, oldName, newName, project, site, address }: RenameFacts): Description {
+function describe(facts: RenameFacts): Description {
+  const { virtualMachineId, oldName, newName, project, site, address } = shownFacts(facts)
   return {
     title: phrase`Rename ${oldName ?? virtualMachineId} → ${newName}`,
     facts: [
       ...(oldName === undefined ? [{ label: 'Old name', value: 'unknown' }] : []),
       placeFact(project, site),
       { label: 'Address', value: address ?? 'unknown' },
+      ...listedFact(facts),
     ],
     ids: oldName === undefined ? [] : [{ label: 'Virtual machine', value: virtualMachineId }],
     underway: 'being renamed',

@@ -3,6 +3,7 @@ import type { VirtualMachine } from '../../src/account/objects.ts'
 import { placeFact } from '../../src/domain/account.ts'
 import type { Finding, Moment } from '../../src/domain/change.ts'
 import { ApiUnreachableError, UserError } from '../../src/domain/errors.ts'
+import type { List } from '../../src/domain/list.ts'
 import { phraseText } from '../../src/domain/text.ts'
 import { observeRename, type RenameFacts, renameChange } from '../../src/features/vm-rename.ts'
 import { virtualMachineFor } from '../domain/account-objects.ts'
@@ -11,21 +12,23 @@ import { wholeList } from '../whole-list.ts'
 
 const machine = virtualMachineFor({ id: 'vm_1zHfNurvp25kg', name: 'web-1' })
 const input = { virtualMachineId: 'vm_1zHfNurvp25kg', name: 'web-eu-1' }
-const { describe: describeRename, differences, explain } = renameChange(fakeApp({}))
+const { describe: describeRename, differences, explain, project, subject } = renameChange(fakeApp({}))
 const inWords = (finding: Finding) => explain(finding)?.why
 
 interface World {
   get?: () => Promise<VirtualMachine>
   list?: () => Promise<VirtualMachine[]>
+  /** What the shared list has. Default: what the account lists. */
+  kept?: List<VirtualMachine>
   name?: string
   forRequest?: boolean
 }
 
 const away = async () => Promise.reject(new ApiUnreachableError({ operation: 'virtualMachines.get', requestSent: 'no', problem: 'away' }))
 /** The preflight check of a rename to `name`. Default: the machine as it is, and no others. */
-function preflight({ get = async () => machine, list = async () => [machine], name = input.name, forRequest = true }: World) {
+function preflight({ get = async () => machine, list = async () => [machine], kept, name = input.name, forRequest = true }: World) {
   const whole = async () => wholeList(await list())
-  const app = fakeApp({ account: { virtualMachines: { get, list: whole } }, lists: { virtualMachines: whole } })
+  const app = fakeApp({ account: { virtualMachines: { get, list: whole } }, lists: { virtualMachines: async () => kept ?? whole() } })
   return renameChange(app).preflight({ ...input, name }, { forRequest })
 }
 
@@ -60,6 +63,27 @@ describe('the preflight check of a rename', () => {
       "whether another virtual machine is called web-eu-1 (couldn't read all virtual machines)",
     ])
     expect(phraseText(describeRename(facts).title)).toBe('Rename vm_1zHfNurvp25kg → web-eu-1')
+  })
+
+  test('shows what an earlier list had of a machine that was not read, with its age, and lets no rule and no write rely on it', async () => {
+    const at = Date.parse('2026-11-20T10:00:00Z')
+    const kept = { ...wholeList([machine]), readAt: at, old: { agoMs: 76_000 } }
+    const { facts, unchecked, incomplete } = await preflight({ get: away, list: away, kept })
+    const { title, ...shown } = describeRename(facts)
+    expect([phraseText(title), subject(facts)]).toEqual(['Rename web-1 → web-eu-1', 'web-1'])
+    expect(shown.facts).toEqual([
+      placeFact({ id: 'proj_1', name: 'Storefront' }, 'ASH'),
+      { label: 'Address', value: '192.0.2.110' },
+      { label: 'As of', value: [{ time: at }] },
+    ])
+    expect([incomplete, unchecked.map(({ code }) => code)]).toEqual([true, ['virtual-machine-unread', 'names-not-compared']])
+    expect(project?.(facts)).toBe('unknown')
+    const now = async (is: Partial<VirtualMachine>) =>
+      differences(facts, (await preflight({ get: async () => ({ ...machine, ...is }), forRequest: false })).facts).map(inWords)
+    expect(await now({})).toEqual([])
+    expect(await now({ name: 'db-1' })).toEqual(['web-1 is called db-1 now.'])
+    expect(await now({ project: { id: 'proj_2', name: 'Billing' } })).toEqual(['It is in project Billing now, not in Storefront.'])
+    expect((await preflight({ get: away, kept, forRequest: false })).facts).not.toHaveProperty('listed.at')
   })
 
   test('warns of other machines that people see by the new or the old name, and does not search for them before the write', async () => {

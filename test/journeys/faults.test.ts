@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { approveMove, general, ops, patchesOf, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import {
+  approveMove,
+  forgetLists,
+  general,
+  ops,
+  patchesOf,
+  people,
+  requestMove,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+} from './world.ts'
 
 test('a request is voided, and the difference is shown, because the account changed after its card was posted', async () => {
   const world = await startWorld()
@@ -76,6 +88,39 @@ describe('a service that the bot needs is away', () => {
     await world.ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
 
     expect((await untilCard(world.slack, /needs approval from/)).text).toContain('Not checked:')
+  })
+
+  test('requests made meanwhile show what the last lists had, and when, and are sent only once the account shows the same', async () => {
+    const world = await startWorld()
+    const { ada, ben, slack, accountApi } = world
+    for (const list of ['keys', 'vms', 'servers', 'ip list']) {
+      await ada.command(`/infra ${list}`, { channel: ops })
+      await untilShown(
+        slack,
+        people.ada,
+        new RegExp({ keys: 'terraform', vms: 'preview-1', servers: 'web-2', 'ip list': '203' }[list] ?? ''),
+      )
+    }
+    await forgetLists(world)
+    accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
+    const { elasticIp, target } = accountApi.world.movable()
+    const asOf = /As of <!date/
+
+    await ada.command('/infra vm rename preview-1 preview-eu-1', { channel: ops })
+    const rename = await untilCard(slack, /Rename preview-1 → preview-eu-1/)
+    expect(rename.text).toMatch(asOf)
+    expect(rename.text).toContain('Storefront')
+    await ada.command('/infra keys rotate terraform', { channel: ops })
+    expect((await untilCard(slack, /Rotate API key terraform/)).text).toMatch(asOf)
+    await ben.command('/infra keys revoke terraform', { channel: ops })
+    await untilShown(slack, people.ben, /terraform has an open request|open request for terraform/)
+    await ada.command(`/infra ip move ${elasticIp.id} ${target.id}`, { channel: ops })
+    expect((await untilCard(slack, /Move 203\.0\.113\.10: web-1 → web-2/)).text).toMatch(/Not checked:[\s\S]*As of <!date/)
+
+    await ben.click(rename, 'Approve')
+    accountApi.faults.clear()
+    await untilReport(slack, rename.ts, /Done/)
+    expect((await untilCard(slack, /\*Done\*/)).text).toContain('Rename preview-1 → preview-eu-1')
   })
 
   test('the account API hangs: an interim message comes, and the answer replaces it', async () => {

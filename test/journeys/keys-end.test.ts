@@ -8,7 +8,18 @@ import { elementsOf } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import { dumpRedis } from './dump-redis.ts'
 import { policyInFile } from './policy-in-file.ts'
-import { hideSecrets, ops, people, startWorld, untilCard, untilReport, untilShown, type World, type WorldOptions } from './world.ts'
+import {
+  forgetLists,
+  hideSecrets,
+  ops,
+  people,
+  startWorld,
+  untilCard,
+  untilReport,
+  untilShown,
+  type World,
+  type WorldOptions,
+} from './world.ts'
 
 const stateKey = 'a-state-key-of-tests-that-is-long-enough'
 const day = 24 * 3_600_000
@@ -46,6 +57,21 @@ async function recordsOf({ prefix }: World) {
 }
 
 describe('a key for a time', () => {
+  test('is extended while the account is away by what is known of it, and one without an end is not', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 30d', 'Create key')
+    await world.ada.command('/infra keys', { channel: ops })
+    await untilShown(world.slack, people.ada, /ci-deploy[\s\S]*Ends: /)
+    await forgetLists(world)
+    world.accountApi.faults.add({ method: 'GET', path: /./, times: 1_000, kind: 'status', status: 503 })
+
+    await world.ada.command('/infra keys extend ci-deploy 60d', { channel: ops })
+    const card = await untilCard(world.slack, /Extend API key ci-deploy from <!date/)
+    expect(card.text).toMatch(/Token ends in `?[0-9a-f]{5}.*Access .*As of <!date/)
+    await world.ada.command('/infra keys extend terraform 60d', { channel: ops })
+    await untilShown(world.slack, people.ada, /this key doesn't end by itself/i)
+  })
+
   test('says its end in the request, on the account, in the list and on Home, and its token is nowhere', async () => {
     const world = await start()
     const card = await carryOut(world, '/infra keys create ci-deploy for 30d because of the release', 'Create key')

@@ -7,6 +7,7 @@ import type { Description, Fact, Preflight, PreflightOptions } from '../../domai
 import { moment, type Phrase, person, phrase } from '../../domain/text.ts'
 import { finding, findings, namesakes } from '../../kit/findings.ts'
 import { endsWhen, KeyEnd, shownEnds } from '../../kit/key-ends.ts'
+import { findListed, listedFact, shownFacts, withListed } from '../../kit/listed.ts'
 import type { Thing } from '../../kit/thing.ts'
 import { apiKeys, keyNamesakes, markOf } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
@@ -33,7 +34,7 @@ export const NamesakesOfKey = Namesakes.extend({ name: z.string() })
 type NamesakesOfKey = z.infer<typeof NamesakesOfKey>
 
 /** The key as the account API listed it. Members that could not be read are absent. */
-export const KeyFacts = z.object({
+const FactsOfKey = z.object({
   keyId: z.string(),
   name: z.string().optional(),
   lastSlice: z.string().optional(),
@@ -44,6 +45,7 @@ export const KeyFacts = z.object({
   /** Its own end, and whether a newer key replaced it. */
   ends: KeyEnd.pick({ end: true, isReplaced: true }).optional(),
 })
+export const KeyFacts = withListed(FactsOfKey)
 export type KeyFacts = z.infer<typeof KeyFacts>
 
 const Verb = z.enum(['rotate', 'revoke'])
@@ -105,12 +107,16 @@ const { refuse, schema } = findings(sharedFindings)
 type SharedFinding = z.infer<typeof schema>
 
 /** The option of a picker that is chosen already. */
-export function pickedKey({ keyId, name, lastSlice }: KeyFacts) {
+export function pickedKey(facts: KeyFacts) {
+  const { keyId, name, lastSlice } = shownFacts(facts)
   return preset(apiKeys.candidate({ id: keyId, name, tokenLastSlice: lastSlice }))
 }
 
 export const resourceOf = ({ keyId }: { keyId: string }) => `api_key:${keyId}`
-export const subjectOf = ({ name, keyId }: KeyFacts) => (name === undefined ? keyId : labelOf(name))
+export function subjectOf(facts: KeyFacts): string {
+  const { name, keyId } = shownFacts(facts)
+  return name === undefined ? keyId : labelOf(name)
+}
 
 /** `key`: as the list of the account has it. Absent if the account API did not answer. */
 export async function preflightKey(
@@ -120,29 +126,38 @@ export async function preflightKey(
   { signal, forRequest, approved }: PreflightOptions<KeyFacts>,
 ): Promise<Preflight<KeyFacts, { keyId: string }> & { warnings: SharedFinding[]; key?: ApiKey }> {
   const warnings: SharedFinding[] = [{ code: 'token-stops', verb }]
+  const listing = forRequest ? app.lists.apiKeys() : undefined
   try {
-    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const list = await listNow(listing && (() => listing), () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key) return refuse({ code: 'no-key', keyId, verb, called: approved && keyInForm({ ...approved, label: subjectOf(approved) }) })
+    if (!key)
+      return refuse({ code: 'no-key', keyId, verb, called: approved && keyInForm({ ...shownFacts(approved), label: subjectOf(approved) }) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
-    const { id, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
-    const all = await shownEnds(app)
-    const [namesakes, own] = [namesakesOf(all, list.items, key), all.get(id)]
-    const ends = own && { end: own.end, isReplaced: own.isReplaced }
+    const { id, name, tokenLastSlice } = key
+    const facts = factsOf(key, list.items, await shownEnds(app))
     const perhapsOwn: SharedFinding = { code: 'perhaps-own-key', name: name ?? keyId }
     return {
       key,
-      facts: { keyId: id, name, lastSlice, readOnly, allowedIps, owner: user?.email, namesakes, ends },
+      facts,
       input: { keyId: id },
-      unchecked: lastSlice === undefined ? [perhapsOwn] : [],
-      warnings: [...namesakeWarnings(namesakes), ...warnings, historyOf(key, Date.now())],
+      unchecked: tokenLastSlice === undefined ? [perhapsOwn] : [],
+      warnings: [...namesakeWarnings(facts.namesakes), ...warnings, historyOf(key, Date.now())],
       incomplete: false,
     }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId }]
-    return { facts: { keyId }, input: { keyId }, unchecked, warnings, incomplete: true }
+    const found = await findListed(listing, keyId)
+    const listed = found && { ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
+    return { facts: { keyId, listed }, input: { keyId }, unchecked, warnings, incomplete: true }
   }
+}
+
+function factsOf(key: ApiKey, keys: ApiKey[], all: Map<string, KeyEnd>): z.infer<typeof FactsOfKey> {
+  const { id: keyId, name, tokenLastSlice: lastSlice, readOnly, allowedIps, user } = key
+  const own = all.get(keyId)
+  const ends = own && { end: own.end, isReplaced: own.isReplaced }
+  return { keyId, name, lastSlice, readOnly, allowedIps, owner: user?.email, namesakes: namesakesOf(all, keys, key), ends }
 }
 
 /** The other keys that people know by its name, and when those end. */
@@ -169,7 +184,8 @@ function historyOf(key: ApiKey, now: number): SharedFinding {
 }
 
 /** Finds what has changed since the approval, such as a rotation by somebody else. Compares only what both reads show. */
-export function differences(approved: KeyFacts, now: KeyFacts): SharedFinding[] {
+export function differences(facts: KeyFacts, now: KeyFacts): SharedFinding[] {
+  const approved = shownFacts(facts)
   const differ = <T>(of: (facts: KeyFacts) => T | undefined) =>
     of(approved) !== undefined && of(now) !== undefined && of(approved) !== of(now)
   if (differ(({ lastSlice }) => lastSlice)) return [{ code: 'token-changed' }]
@@ -186,13 +202,21 @@ export function describeKey(
   facts: KeyFacts,
   { title, endsIn, underway, isWarned }: { title: Phrase; endsIn: string; underway: string; isWarned: boolean },
 ): Description {
-  const { keyId, name, owner, ends } = facts
+  const shown = shownFacts(facts)
+  const { keyId, name, owner, ends } = shown
   const requester = requesterOfKey({ name })
   const whom: Fact[] = requester === undefined ? [] : [{ label: 'For', value: requester, isPerson: true }]
-  const what: Fact[] = [...tokenFact(facts, endsIn), ...(ends ? [{ label: 'Ends', value: endsWhen(ends) }] : [])]
+  const what: Fact[] = [...tokenFact(shown, endsIn), ...(ends ? [{ label: 'Ends', value: endsWhen(ends) }] : [])]
   return {
     title,
-    facts: [...whom, ...what, ...accessFacts(facts, { isWarned }), { label: 'Owner', value: owner ?? 'unknown' }],
+    facts: [
+      ...whom,
+      ...what,
+      // Warnings say only what was read now.
+      ...accessFacts(shown, { isWarned: isWarned && !facts.listed }),
+      { label: 'Owner', value: owner ?? 'unknown' },
+      ...listedFact(facts),
+    ],
     ids: [
       ...(name === undefined ? [] : [{ label: 'API key', value: keyId }]),
       // People know the key by less than its whole name.
@@ -203,7 +227,8 @@ export function describeKey(
 }
 
 /** Names the key as people know it: `ci-deploy, for @Ada`. Without a name it is the id. Of several with its name, it says which one. */
-export function keyOf({ keyId, name, ...facts }: KeyFacts, token?: 'old token'): Phrase {
+export function keyOf(given: KeyFacts, token?: 'old token'): Phrase {
+  const { keyId, name, ...facts } = shownFacts(given)
   return name === undefined ? phrase`${keyId}` : keyPhrase(name, markWords(facts, token))
 }
 

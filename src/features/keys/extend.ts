@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isOwnKey } from '../../account/objects.ts'
+import { type ApiKey, isOwnKey } from '../../account/objects.ts'
 import { findInList, listNow, staysUnchecked } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessFacts, labelOf, parseKeyName, writeKeyName } from '../../domain/account.ts'
@@ -11,6 +11,7 @@ import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
+import { findListed, listedFact, shownFacts, withListed } from '../../kit/listed.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
@@ -34,14 +35,16 @@ import {
 const Extension = z.object({ keyId: z.string(), endsAt: z.number() })
 type Extension = z.infer<typeof Extension>
 
-/** The key as the account listed it. `known`: absent if the account could not be read. */
-const Facts = Extension.extend({
-  readOnly: z.boolean().optional(),
-  allowedIps: z.array(z.string()).optional(),
-  lastSlice: z.string().optional(),
-  namesakes: NamesakesOfKey.optional(),
-  known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
-})
+/** The key as the account listed it. `known`: absent if Redis has no end of it. */
+const Facts = withListed(
+  Extension.extend({
+    readOnly: z.boolean().optional(),
+    allowedIps: z.array(z.string()).optional(),
+    lastSlice: z.string().optional(),
+    namesakes: NamesakesOfKey.optional(),
+    known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
+  }),
+)
 type Facts = z.infer<typeof Facts>
 
 const keyId = z.string()
@@ -103,10 +106,10 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
       const from = (await knownEnds(app)).get(keyId)?.end
       return { keyId, endsAt: await readEnd(app, enteredEnd(entered) ?? '', origin.userId, from) }
     },
-    filled: ({ keyId, endsAt }, { known, lastSlice }) => ({
-      ...filledEnd(endsAt),
-      keyId: preset({ text: known ? keyInForm({ ...known, lastSlice }) : keyId, value: keyId }),
-    }),
+    filled: ({ keyId, endsAt }, facts) => {
+      const { known, lastSlice } = shownFacts(facts)
+      return { ...filledEnd(endsAt), keyId: preset({ text: known ? keyInForm({ ...known, lastSlice }) : keyId, value: keyId }) }
+    },
   },
   command: {
     words: 'keys extend',
@@ -159,7 +162,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     subject: ({ known, keyId }) => known?.label ?? keyId,
     describe: (facts) => ({
       title: phrase`Extend API key ${nameOf(facts)}${facts.known ? phrase` from ${moment(facts.known.end)}` : []} to ${moment(facts.endsAt)}`,
-      facts: [...tokenFact(facts), ...accessFacts(facts)],
+      facts: [...tokenFact(shownFacts(facts)), ...accessFacts(shownFacts(facts)), ...listedFact(facts)],
       ids: [{ label: 'API key', value: facts.keyId }],
       underway: 'being extended',
     }),
@@ -186,34 +189,44 @@ async function preflight(
 ): Promise<Preflight<Facts, Extension>> {
   const { refuse } = extensionFindings
   requireEndable(app, endsAt, refuse)
+  const listing = forRequest ? app.lists.apiKeys() : undefined
   try {
-    const list = await listNow(forRequest ? app.lists.apiKeys : undefined, () => app.account.apiKeys.list({ signal }))
+    const list = await listNow(listing && (() => listing), () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key) return refuse({ code: 'no-key', keyId, called: approved?.known && keyInForm({ ...approved, label: approved.known.label }) })
+    if (!key)
+      return refuse({
+        code: 'no-key',
+        keyId,
+        called: approved?.known && keyInForm({ ...shownFacts(approved), label: approved.known.label }),
+      })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
     const known = (await knownEnds(app)).get(keyId)
     const named = parseKeyName(key.name)?.end
     if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
     if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
-    const { label, requester, request, end } = known
-    const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
     const shown = await shownEnds(app)
-    const namesakes = namesakesOf(shown, list.items, key)
     const replaced: Found[] = shown.get(keyId)?.isReplaced ? [{ code: 'replaced' }] : []
-    const facts = {
-      keyId,
-      endsAt,
-      readOnly,
-      allowedIps,
-      lastSlice,
-      namesakes,
-      known: { label, requester, request, createdAt: known.createdAt, end },
-    }
-    return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(namesakes)], incomplete: false }
+    const facts = { keyId, endsAt, ...factsOf(key, list.items, shown), known: asKnown(known) }
+    return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(facts.namesakes)], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
-    return { facts: { keyId, endsAt }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
+    const known = (await knownEnds(app)).get(keyId)
+    // Redis has the end of every key that ends.
+    if (!known && forRequest) refuse({ code: 'never-ends' })
+    const found = await findListed(listing, keyId)
+    const facts = { keyId, endsAt, known: known && asKnown(known) }
+    const listed = found && { ...facts, ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
+    return { facts: { ...facts, listed }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
   }
+}
+
+function asKnown({ label, requester, request, createdAt, end }: KeyEnd) {
+  return { label, requester, request, createdAt, end }
+}
+
+function factsOf(key: ApiKey, keys: ApiKey[], ends: Map<string, KeyEnd>) {
+  const { readOnly, allowedIps, tokenLastSlice: lastSlice } = key
+  return { readOnly, allowedIps, lastSlice, namesakes: namesakesOf(ends, keys, key) }
 }
 
 async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts, { isUnsettled }: Moment): Promise<Observation> {
@@ -227,6 +240,7 @@ async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts,
   return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }
 }
 
-function nameOf({ keyId, known, ...facts }: Facts): Phrase {
+function nameOf(given: Facts): Phrase {
+  const { keyId, known, ...facts } = shownFacts(given)
   return known ? phrase`${labelOf(known.label)}${markWords(facts)}${owner(known.requester)}` : phrase`${keyId}`
 }

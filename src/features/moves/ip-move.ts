@@ -2,12 +2,13 @@ import { isIP } from 'node:net'
 import type { App } from '../../app.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
+import { shownFacts } from '../../kit/listed.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { elasticIps, servers } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { code, mrkdwn } from '../../slack/text.ts'
 import { moveChange, moveKind, serversMeant } from './move-change.ts'
-import { canMoveTo, type MoveFacts, type MoveInput, moveFindings } from './move-checks.ts'
+import { addressOf, canMoveTo, type MoveFacts, type MoveInput, moveFindings } from './move-checks.ts'
 import { warnOfOthers } from './open-requests.ts'
 
 export const moveForm: Form<MoveInput, MoveFacts> = {
@@ -24,9 +25,9 @@ export const moveForm: Form<MoveInput, MoveFacts> = {
     }),
   },
   errorsAt: 'serverId',
-  filled: ({ elasticIpId, serverId }, { address, to }) => ({
-    elasticIpId: preset({ text: address ?? elasticIpId, value: elasticIpId }),
-    serverId: preset({ text: to.name, value: serverId }),
+  filled: ({ elasticIpId, serverId }, facts) => ({
+    elasticIpId: preset({ text: addressOf(facts), value: elasticIpId }),
+    serverId: preset({ text: shownFacts(facts).to.name, value: serverId }),
   }),
 }
 
@@ -45,7 +46,7 @@ export const moveElasticIp = changeFeature({
       ...change,
       preflight: async (input, options) => {
         const checked = await change.preflight(input, options)
-        const others = options.forRequest ? await warnOfOthers(app, { to: checked.facts.to }) : []
+        const others = options.forRequest ? await warnOfOthers(app, { to: shownFacts(checked.facts).to }) : []
         return { ...checked, warnings: [...others, ...(checked.warnings ?? [])] }
       },
     }

@@ -1,10 +1,12 @@
 import type { AccountApi } from '../../account/client.ts'
+import type { Inventory } from '../../account/inventory.ts'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { findInList, readOrRefuse, requireUncut } from '../../account/resource.ts'
 import { type Named, type ProjectRef, placeFact, statusNotShown } from '../../domain/account.ts'
 import type { Change, Description, IdFact, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { ApiError } from '../../domain/errors.ts'
 import { phrase } from '../../domain/text.ts'
+import { findListed, listedFact, shownFacts } from '../../kit/listed.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { allServers, type ServerNeeds } from '../../kit/things.ts'
 import {
@@ -12,10 +14,12 @@ import {
   afterMove,
   checkMove,
   completeMove,
+  factsOf,
   isInPlaceOf,
   MoveFacts,
   type MoveFinding,
   MoveInput,
+  type MoveReads,
   moveDifferences,
   moveFindings,
   namesakeWarnings,
@@ -26,6 +30,7 @@ import {
 
 interface MoveNeeds extends ServerNeeds {
   account: Pick<AccountApi, 'elasticIps' | 'servers'>
+  lists?: (ServerNeeds['lists'] & Pick<Inventory, 'elasticIps'>) | undefined
 }
 
 /** The kind of the change. This name is public. */
@@ -46,7 +51,7 @@ export function moveChange(app: MoveNeeds): Change<MoveInput, MoveFacts> {
     explain: moveFindings.explain,
     complete: completeMove,
     subject: addressOf,
-    target: ({ to }) => to,
+    target: (facts) => shownFacts(facts).to,
     describe: describeMove,
     send: async ({ elasticIpId, serverId }, _, { onAnswer }) => {
       await app.account.elasticIps.move(elasticIpId, serverId, { onAnswer })
@@ -115,7 +120,25 @@ async function preflight(
     readNamesakes(app, forRequest ? target : undefined, signal),
   ])
   const { unchecked, warnings = [], ...checked } = checkMove(input, { elasticIp, target, assigned })
-  return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...warnings, ...namesakes.warnings] }
+  const listed = forRequest && checked.incomplete ? await listedFacts(app, input, { elasticIp, target, assigned }) : undefined
+  return {
+    ...checked,
+    facts: { ...checked.facts, listed },
+    unchecked: [...unchecked, ...namesakes.unchecked],
+    warnings: [...warnings, ...namesakes.warnings],
+  }
+}
+
+/** What was not read now, as the lists had it. */
+async function listedFacts({ lists }: MoveNeeds, input: MoveInput, reads: MoveReads): Promise<MoveFacts['listed']> {
+  const [elasticIp, target] = await Promise.all([
+    reads.elasticIp ? undefined : findListed(lists?.elasticIps(), input.elasticIpId),
+    reads.target ? undefined : findListed(lists?.servers(), input.serverId),
+  ])
+  const at = Math.min(elasticIp?.at ?? Number.POSITIVE_INFINITY, target?.at ?? Number.POSITIVE_INFINITY)
+  const facts = factsOf(input, { ...reads, elasticIp: reads.elasticIp ?? elasticIp?.item, target: reads.target ?? target?.item })
+  // Nobody is warned of a status that was not read now, so it stops the move before the write.
+  return elasticIp || target ? { ...facts, toStatus: undefined, at } : undefined
 }
 
 export async function readServer(
@@ -153,16 +176,16 @@ async function readAlone({ account: { elasticIps } }: MoveNeeds, id: string, sig
 }
 
 export function describeMove(facts: MoveFacts): Description {
-  const { from, to, project, site, showsNoServer } = facts
+  const { from, to, address: shown, project, site, showsNoServer } = shownFacts(facts)
   const address = addressOf(facts)
   return {
     title: from ? phrase`Move ${address}: ${from.name} → ${to.name}` : phrase`Move ${address} → ${to.name}`,
-    facts: [...(from ? [] : [{ label: 'From', value: [showsNoServer ? 'no server shown' : 'unknown'] }]), placeFact(project, site)],
-    ids: [
-      ...(facts.address ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []),
-      ...(from ? idOf('From', from) : []),
-      ...idOf('To', to),
+    facts: [
+      ...(from ? [] : [{ label: 'From', value: [showsNoServer ? 'no server shown' : 'unknown'] }]),
+      placeFact(project, site),
+      ...listedFact(facts),
     ],
+    ids: [...(shown ? [{ label: 'Elastic IP', value: facts.elasticIpId }] : []), ...(from ? idOf('From', from) : []), ...idOf('To', to)],
     underway: 'moving',
   }
 }

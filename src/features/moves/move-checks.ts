@@ -5,6 +5,7 @@ import type { Moment, Observation, Preflight } from '../../domain/change.ts'
 import { hasInvisible, linked, moment, person, phrase } from '../../domain/text.ts'
 import { fixedAddress, ofElasticIp, whyNotMovable } from '../../kit/elastic-ip.ts'
 import { changedSince, finding, findings, idDifference, nameDifference, ProjectFacts, projectDifference } from '../../kit/findings.ts'
+import { shownFacts, withListed } from '../../kit/listed.ts'
 import { sameAddress, servers } from '../../kit/things.ts'
 
 const address = z.string()
@@ -97,19 +98,21 @@ export const NamedServer = z.object({ id: z.string(), name: z.string() })
 export type NamedServer = z.infer<typeof NamedServer>
 
 /** What the account shows about a move. Members that could not be read or are not shown are absent. */
-export const MoveFacts = z.object({
-  elasticIpId: z.string(),
-  address: z.string().optional(),
-  from: NamedServer.optional(),
-  /** True if the account showed no server for the Elastic IP: it is unassigned, or its server is not active. */
-  showsNoServer: z.literal(true).optional(),
-  to: NamedServer,
-  /** The status of the server that the address is moved to, if it is not `on`. */
-  toStatus: z.string().optional(),
-  project: ProjectFacts.optional(),
-  /** The slug of the site: `ASH`. Ids and names of one site differ between kinds of objects. */
-  site: z.string().optional(),
-})
+export const MoveFacts = withListed(
+  z.object({
+    elasticIpId: z.string(),
+    address: z.string().optional(),
+    from: NamedServer.optional(),
+    /** True if the account showed no server for the Elastic IP: it is unassigned, or its server is not active. */
+    showsNoServer: z.literal(true).optional(),
+    to: NamedServer,
+    /** The status of the server that the address is moved to, if it is not `on`. */
+    toStatus: z.string().optional(),
+    project: ProjectFacts.optional(),
+    /** The slug of the site: `ASH`. Ids and names of one site differ between kinds of objects. */
+    site: z.string().optional(),
+  }),
+)
 export type MoveFacts = z.infer<typeof MoveFacts>
 
 /** A name that is only the id is none. */
@@ -118,7 +121,8 @@ export function renamed(approved: NamedServer | undefined, now: NamedServer | un
 }
 
 /** Compares what both reads show: a server that is not active is not shown, which is when addresses are moved. */
-export function moveDifferences(approved: MoveFacts, now: MoveFacts): MoveFinding[] {
+export function moveDifferences(facts: MoveFacts, now: MoveFacts): MoveFinding[] {
+  const approved = shownFacts(facts)
   const address = addressOf(now)
   const differences: MoveFinding[] = [...idDifference(approved.elasticIpId, now.elasticIpId), ...idDifference(approved.to.id, now.to.id)]
   if (approved.from && now.from && now.from.id !== approved.from.id) {
@@ -140,13 +144,13 @@ function hostOf({ id, name }: { id: string; name: string }) {
   return { id, name: name === id ? undefined : name }
 }
 
-export function completeMove({ showsNoServer: _, ...approved }: MoveFacts, now: MoveFacts): MoveFacts {
+export function completeMove({ showsNoServer: _, listed: _listed, ...approved }: MoveFacts, now: MoveFacts): MoveFacts {
   const shown = Object.entries(now).filter(([, value]) => value !== undefined)
   return { ...approved, ...(Object.fromEntries(shown) as MoveFacts) }
 }
 
-export function addressOf(facts: Pick<MoveFacts, 'address' | 'elasticIpId'>): string {
-  return facts.address ?? facts.elasticIpId
+export function addressOf(facts: Pick<MoveFacts, 'address' | 'elasticIpId' | 'listed'>): string {
+  return shownFacts(facts).address ?? facts.elasticIpId
 }
 
 /** Whether the account shows that a server is off, deploying or the like. A status that is not shown counts as on. */
@@ -214,7 +218,7 @@ export function checkMove(typed: MoveInput, reads: MoveReads): Preflight<MoveFac
   return { facts: factsOf(input, reads), input, unchecked, warnings, incomplete: !elasticIp || !target }
 }
 
-function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assigned }: MoveReads): MoveFacts {
+export function factsOf({ elasticIpId, serverId }: MoveInput, { elasticIp, target, assigned }: MoveReads): MoveFacts {
   const from = elasticIp?.server
   return {
     elasticIpId,

@@ -128,6 +128,47 @@ describe('what the account shows of a key', () => {
   })
 })
 
+test.each([
+  ['revoked', revokeChange, 'Revoke API key ci', 'Token ends in'],
+  ['rotated', rotateChange, 'Rotate API key ci', 'Old token ends in'],
+])(
+  'of a key that is %s while the account is away, an earlier list is shown with its age, and the write compares it',
+  async (_, make, title, endsIn) => {
+    const at = Date.parse('2026-11-20T10:00:00Z')
+    const name = uniqueKeyName('ci', 'U0ADA00001', 'a'.repeat(32))
+    const key = { ...keyCalled(name, 'tok_1'), readOnly: false, allowedIps: [], user: { email: 'ada@nimbus.works' } } as ApiKey
+    const away = () => Promise.reject(new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'no', problem: 'away' }))
+    const kept = { ...wholeList([key]), readAt: at, old: { agoMs: 76_000 } }
+    const change = make(
+      fakeApp(withoutEnds, { account: { apiKeys: { list: away } }, lists: { apiKeys: async () => kept }, ownLastSlice: 'own' }),
+    )
+    const { facts, unchecked, incomplete } = await change.preflight({ keyId: 'tok_1' }, { forRequest: true })
+    const { title: shown, facts: rows } = change.describe(facts)
+
+    expect([phraseText(shown), change.subject(facts)]).toEqual([title, 'ci'])
+    expect(rows).toEqual([
+      { label: 'For', value: 'U0ADA00001', isPerson: true },
+      { label: endsIn, value: 'a1b2c' },
+      { label: 'Access', value: ['full access'] },
+      { label: 'Usable from', value: ['any IP'] },
+      { label: 'Owner', value: 'ada@nimbus.works' },
+      { label: 'As of', value: [{ time: at }] },
+    ])
+    expect([incomplete, unchecked]).toEqual([true, [{ code: 'key-unread', keyId: 'tok_1' }]])
+    const now = async (is: Partial<ApiKey>) => {
+      const read = await make(appWith(async () => [{ ...key, ...is }])).preflight({ keyId: 'tok_1' }, { forRequest: false })
+      return change.differences(facts, read.facts).map(({ code }) => code)
+    }
+    expect([await now({}), await now({ tokenLastSlice: 'f9f9f' }), await now({ name: 'cd' })]).toEqual([
+      [],
+      ['token-changed'],
+      ['key-changed'],
+    ])
+    const before = await change.preflight({ keyId: 'tok_1' }, { forRequest: false })
+    expect([before.incomplete, before.facts.listed]).toEqual([true, undefined])
+  },
+)
+
 test('a check that has to wait for the limit of the account is no check that stays open', async () => {
   const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
   const { preflight } = revokeChange(appWith(async () => Promise.reject(limit)))

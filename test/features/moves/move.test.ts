@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Server } from '../../../src/account/objects.ts'
-import { UserError } from '../../../src/domain/errors.ts'
+import { placeFact } from '../../../src/domain/account.ts'
+import { ApiUnreachableError, UserError } from '../../../src/domain/errors.ts'
+import { phraseText } from '../../../src/domain/text.ts'
 import { moveChange } from '../../../src/features/moves/move-change.ts'
 import {
   checkMove,
@@ -13,6 +15,7 @@ import {
 } from '../../../src/features/moves/move-checks.ts'
 import { ashburn, assignedServerFor, billing, elasticIpFor, frankfurt, ids, serverFor } from '../../domain/account-objects.ts'
 import { expectDocument } from '../../messages/documents.ts'
+import { wholeList } from '../../whole-list.ts'
 
 const input = { elasticIpId: ids.elasticIp, serverId: ids.web2 }
 const address = '203.0.113.10'
@@ -104,6 +107,35 @@ test('why a move is refused, and why it is void after its approval, is in move.m
         .join('\n') || 'no',
     ]),
   ])
+})
+
+test('of a move while the account is away, earlier lists are shown with their age, and no rule and no write relies on them', async () => {
+  const away = () => Promise.reject(new ApiUnreachableError({ operation: 'elasticIps.get', requestSent: 'no', problem: 'away' }))
+  const [older, at] = [{ agoMs: 76_000 }, Date.parse('2026-11-20T10:00:00Z')]
+  const account = { elasticIps: { get: away, list: away }, servers: { get: away, list: away } }
+  const lists = {
+    isShort: () => true,
+    elasticIps: async () => ({ ...wholeList([elasticIpFor()]), readAt: at, old: older }),
+    servers: async () => ({ ...wholeList([serverFor({ status: 'off' })]), readAt: at + 5_000, old: older }),
+  }
+  const change = moveChange({ account, lists } as never)
+  const { facts, unchecked, incomplete } = await change.preflight(input, { forRequest: true })
+  const shown = change.describe(facts)
+
+  expect([phraseText(shown.title), change.subject(facts), change.target?.(facts).name]).toEqual([
+    'Move 203.0.113.10: web-1 → web-2',
+    address,
+    'web-2',
+  ])
+  expect(shown.facts).toEqual([placeFact(approved.project, 'ASH'), { label: 'As of', value: [{ time: at }] }])
+  expect([incomplete, unchecked.map(({ code }) => code)]).toEqual([true, ['elastic-ip-unread', 'server-unread']])
+  expect(change.project?.(facts)).toBe('unknown')
+  expect(moveDifferences(facts, approved)).toEqual([])
+  expect(moveDifferences(facts, { ...approved, from: { id: ids.web3, name: 'db-1' } }).map(({ code }) => code)).toEqual(['server-changed'])
+  expect(moveDifferences(facts, { ...approved, project: { id: ids.billing, name: 'Billing' } })).toHaveLength(1)
+  expect(moveDifferences(facts, { ...approved, toStatus: 'off' }).map(({ code }) => code)).toEqual(['target-not-on'])
+  expect(completeMove(facts, hidden)).toEqual(hidden)
+  expect((await change.preflight(input, { forRequest: false })).facts.listed).toBeUndefined()
 })
 
 describe('the preflight check of a move', () => {
