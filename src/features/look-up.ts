@@ -79,6 +79,10 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
   return found.toSorted((a, b) => a.at - b.at).map(({ thing }) => thing)
 }
 
+function oldestOf(lists: Pick<List<unknown>, 'old'>[]): Lists['old'] {
+  return lists.flatMap(({ old }) => old ?? []).toSorted((one, other) => other.agoMs - one.agoMs)[0]
+}
+
 /** How long a look-up waits for what Lockkeeper saw before. Without it, every dead server can be evacuated. */
 const seenMs = 500
 
@@ -102,7 +106,7 @@ async function readLists({ lists, assignments }: App): Promise<Lists> {
     virtualMachines: others.status === 'fulfilled' ? others.value.items : [],
     isIncomplete: read.length < all.length || read.some(({ cut }) => cut !== undefined),
     hasElasticIps: addresses.status === 'fulfilled' && addresses.value.cut === undefined,
-    old: read.flatMap(({ old }) => old ?? []).toSorted((one, other) => other.agoMs - one.agoMs)[0],
+    old: oldestOf(read),
   }
 }
 
@@ -287,22 +291,24 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
     const about = shown.map(({ id }) => ({ kind: 'api-key' as const, id }))
     const [ends, histories] = await Promise.all([readBriefly(shownEnds(app)), historiesOf(app, about)])
     const mark = ({ tokenLastSlice }: ApiKey) => (called.length > 1 ? tokenLastSlice : undefined)
-    return message(
-      shown.flatMap((key, index) => [
+    return message([
+      ...shown.flatMap((key, index) => [
         keyBlock(key, typed, ends, mark(key)),
         ...(histories[index] ?? []).flatMap((line) => context([line])),
       ]),
-    )
+      ...context(oldNotes(list ?? {})),
+    ])
   }
   // A key whose creation waits is not on the account yet. Its request locks the name.
   const [creation] = (await readBriefly(app.store.othersFor({ id: '', resource: `api_key_label:${typed.toLowerCase()}` }))) ?? []
   if (creation) return notice(requestLine(app, creation, 'Open request'))
   if (list && !list.cut && !list.old && (await readBriefly(wasKey(app, typed))))
     return notice(mrkdwn`No API key is called ${nameWords(typed)} now. See ${inAudit(app, typed)}.`)
-  const near = nearWords(app, typed, lists, keys.map(apiKeys.nameOf))
+  const old = oldestOf([lists, list ?? {}])
+  const near = nearWords(app, typed, { ...lists, old }, keys.map(apiKeys.nameOf))
   if (near) return near
   // No command has a digit.
-  if (lists.isIncomplete && /\d/.test(typed)) {
+  if ((lists.isIncomplete || old) && /\d/.test(typed)) {
     const open = (await readBriefly(openRequests(app)))?.get(typed) ?? []
     const unread = mrkdwn`Couldn't read every list of the account, so ${nameWords(typed)} wasn't found. Try again in a minute.`
     return notice(joinMrkdwn([unread, ...open.map((request) => requestLine(app, request, 'Open request'))], '\n'))
@@ -359,7 +365,7 @@ function keyBlock(key: ApiKey, typed: string, ends: Map<string, KeyEnd> | undefi
 function nearWords(
   { config }: App,
   typed: string,
-  { elasticIps, servers, virtualMachines }: Lists,
+  { elasticIps, servers, virtualMachines, old }: Lists,
   keys: (string | undefined)[],
 ): Message | undefined {
   const names = [
@@ -375,7 +381,7 @@ function nearWords(
   if (near.length === 0) return undefined
   const buttons = near.flatMap((name) => buttonOf(bareWords, [name], near.length > 1 ? `Look up ${name}` : 'Look it up'))
   const words = mrkdwn`Nothing is called ${nameWords(typed)}. Did you mean ${alternatives(near.map(nameWords))}?`
-  return message([...wholeSection(words), ...meantButtons(config.slack.command, buttons)])
+  return message([...wholeSection(words), ...context(oldNotes({ old })), ...meantButtons(config.slack.command, buttons)])
 }
 
 async function lookUpWords(app: App, words: string[]) {

@@ -2,7 +2,7 @@ import type { Plan, PlanPrice, PlanRegion } from '../account/objects.ts'
 import type { List } from '../domain/list.ts'
 import { inNaturalOrder } from '../domain/text.ts'
 import { listFeature } from '../kit/list.ts'
-import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, sitesInList, unlisted } from '../slack/listing.ts'
+import { cutNotes, filteredTitle, type Listing, mostRows, noneFits, oldNotes, sitesInList, unlisted } from '../slack/listing.ts'
 import { type Cell, type Column, type Columns, type Details, detailsOf, itemRows } from '../slack/table.ts'
 import { code, containsWords, mrkdwn, searchText } from '../slack/text.ts'
 
@@ -174,9 +174,9 @@ export const listPlans = listFeature({
   item: {
     of: 'plan',
     read: async (app, id) => {
-      const { items } = await app.lists.plans()
-      const plan = items.find((one) => one.id === id)
-      return plan && planDetails(plan)
+      const list = await app.lists.plans()
+      const plan = list.items.find((one) => one.id === id)
+      return plan && { ...planDetails(plan), notes: oldNotes(list) }
     },
   },
 })

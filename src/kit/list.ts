@@ -7,7 +7,7 @@ import { isOpen, mayHaveChanged, type Request } from '../domain/request.ts'
 import { inNaturalOrder, withoutOwner } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
-import { filteredListing, type Listing } from '../slack/listing.ts'
+import { filteredListing, type Listing, oldNotes } from '../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../slack/table.ts'
 import { dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, phraseWords, someTexts } from '../slack/text.ts'
 import type { OwnAbility } from './ability.ts'
@@ -102,7 +102,7 @@ export function thingList<Item extends { id: string }, Beside extends MaybeOld =
         return {
           ...detailsOf(item, [...declared.columns(beside), ...(declared.more ?? []), idColumn]),
           name: nameOf(item),
-          notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : []), ...history],
+          notes: [...(declared.notes?.(beside) ?? []), ...(why ? [why] : []), ...history, ...oldNotes(beside ?? {})],
           isFixed: why && true,
         }
       },

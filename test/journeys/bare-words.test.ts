@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
+import { forgetLists, ops, people, requestMove, startWorld, untilCard, untilReport, untilShown } from './world.ts'
 
 test.each([
   ['203.0.113.10', /203\.0\.113\.10`\* {2}Elastic IP, active\nOn web-1/, 'Move…', 'Move an Elastic IP'],
@@ -172,4 +172,26 @@ test('the name of a key whose creation waits is that of its request', async () =
   await untilCard(slack, /Create API key ci-deploy/)
   await ada.command('/infra CI-deploy', { channel: ops })
   await untilShown(slack, people.ada, /^Open request: Create API key ci-deploy, waiting for approval {2}· {2}by <@U0ADA00001>.*\|Open>$/)
+})
+
+test('while the account is away, every look-up and all details that an earlier list shows have its age', async () => {
+  const world = await startWorld()
+  const { ada, slack, accountApi } = world
+  for (const list of ['ip list', 'servers', 'vms', 'keys']) await ada.command(`/infra ${list}`, { channel: ops })
+  await slack.until(() => slack.ephemerals(people.ada).length === 4)
+  await forgetLists(world)
+  accountApi.faults.add({ kind: 'status', status: 503, times: Number.POSITIVE_INFINITY })
+
+  for (const [typed, words] of [
+    ['terraform', /\*terraform\* {2}API key[\s\S]*As of/],
+    ['web-2', /\*web-2\* {2}server[\s\S]*As of/],
+    ['terrafrom', /Did you mean terraform\?[\s\S]*As of/],
+    ['198.18.7.77', /Couldn't read every list of the account, so `198\.18\.7\.77` wasn't found/],
+  ] as const) {
+    await ada.command(`/infra ${typed}`, { channel: ops })
+    await untilShown(slack, people.ada, words)
+  }
+  await ada.command('/infra keys terraform', { channel: ops })
+  await ada.click(await untilShown(slack, people.ada, /1 API key matching `terraform`/), 'Details')
+  await untilShown(slack, people.ada, /^\*terraform\*[\s\S]*Id: [\s\S]*As of/)
 })

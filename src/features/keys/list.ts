@@ -7,7 +7,7 @@ import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
 import { endsWhen, type KeyEnd, shownEnds } from '../../kit/key-ends.ts'
 import { historiesOf, listFeature, openRequestColumn, textsIn } from '../../kit/list.ts'
-import { filteredListing, type Listing } from '../../slack/listing.ts'
+import { filteredListing, type Listing, oldNotes } from '../../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import { keyInForm } from './end-words.ts'
@@ -76,14 +76,14 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
   })
 }
 
-function apiKeyDetails(key: ApiKey, reading: Reading, history: Mrkdwn[]): Details {
+function apiKeyDetails(key: ApiKey, reading: Reading, notes: Mrkdwn[]): Details {
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
     name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
     ...(isOwnKey(key, reading) && { isFixed: true }),
     without: reading.ends?.has(key.id) ? [] : ['key.extend'],
-    notes: [...(isOwnKey(key, reading) ? [own] : []), ...history],
+    notes: [...(isOwnKey(key, reading) ? [own] : []), ...notes],
   }
 }
 
@@ -142,7 +142,7 @@ export const listApiKeys = listFeature({
       const keys = await app.lists.apiKeys()
       const key = findInList(keys, (one) => one.id === id)
       const [beside, [history = []]] = await Promise.all([readBeside(app, keys), historiesOf(app, [{ kind: 'api-key', id }])])
-      return key && apiKeyDetails(key, { ...beside, open: [] }, history)
+      return key && apiKeyDetails(key, { ...beside, open: [] }, [...history, ...oldNotes(keys)])
     },
   },
 })
