@@ -37,6 +37,8 @@ interface Lists {
   /** Where Lockkeeper saw addresses that the account shows on no server now. Absent if that could not be read. */
   seen?: SeenAssignment[] | undefined
   old: List<unknown>['old']
+  /** When the oldest of them was read. */
+  readAt: number
 }
 
 /** A thing as the account shows it. */
@@ -50,7 +52,7 @@ export interface Thing {
 }
 
 /** Names count whole, in any case. */
-export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old'>): Thing[] {
+export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 'old' | 'readAt'>): Thing[] {
   const { elasticIps, servers, virtualMachines, hasElasticIps, seen } = lists
   const places = new Map(words.toReversed().map((word, index) => [plainName(word), words.length - index]))
   const exact = new Set(words)
@@ -107,6 +109,7 @@ async function readLists({ lists, assignments }: App): Promise<Lists> {
     isIncomplete: read.length < all.length || read.some(({ cut }) => cut !== undefined),
     hasElasticIps: addresses.status === 'fulfilled' && addresses.value.cut === undefined,
     old: oldestOf(read),
+    readAt: Math.min(...read.map(({ readAt }) => readAt ?? Number.POSITIVE_INFINITY)),
   }
 }
 
@@ -384,9 +387,17 @@ function nearWords(
   return message([...wholeSection(words), ...context(oldNotes({ old })), ...meantButtons(config.slack.command, buttons)])
 }
 
+const listsOfThings = ['elasticIps', 'servers', 'virtualMachines'] as const
+
 async function lookUpWords(app: App, words: string[]) {
-  const lists = await readLists(app)
-  const named = findThings(words, lists)
+  let lists = await readLists(app)
+  let named = findThings(words, lists)
+  // A request that was checked since has newer facts, and would contradict what is shown above it.
+  if (named.length > 0 && (await requestedSince(app, named, lists.readAt))) {
+    await Promise.all(listsOfThings.map((list) => app.lists.forget(list)))
+    lists = await readLists(app)
+    named = findThings(words, lists)
+  }
   const things = named.slice(0, mostThings)
   const histories = things.length > 0 ? await historiesOf(app, things) : []
   const found = things.map(
@@ -397,4 +408,9 @@ async function lookUpWords(app: App, words: string[]) {
     }),
   )
   return { lists, things: found, left: named.length - things.length }
+}
+
+async function requestedSince(app: App, things: Thing[], at: number): Promise<boolean> {
+  const about = await readBriefly(openRequests(app))
+  return things.some(({ id }) => about?.get(id)?.some(({ createdAt }) => createdAt > at))
 }

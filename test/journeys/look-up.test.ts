@@ -70,6 +70,25 @@ describe('Look up in Lockkeeper', () => {
     expect(world.ben.openViews()).toEqual([])
   })
 
+  test('reads the account again if its list is older than a request that it shows', async () => {
+    const world = await startWorld()
+    const { elasticIp, target } = world.accountApi.world.movable()
+    const third = world.accountApi.world.third(elasticIp.id)
+    await world.ada.command(`/infra ${elasticIp.address}`, { channel: ops })
+    await untilShown(world.slack, people.ada, /On web-1 \(on\)/)
+    world.accountApi.world.moveBehindOurBack(elasticIp.id, third.id)
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
+    await untilCard(world.slack, new RegExp(`${third.hostname} → ${target.hostname}`))
+    const reads = () => world.accountApi.journal.filter(({ path }) => path.startsWith('/elastic_ips?')).length
+
+    await world.ben.command(`/infra ${elasticIp.address}`, { channel: ops })
+    await untilShown(world.slack, people.ben, new RegExp(`On ${third.hostname} [\\s\\S]*Open request: .*${third.hostname} → `))
+    const before = reads()
+    await world.chiara.command(`/infra ${elasticIp.address}`, { channel: ops })
+    await untilShown(world.slack, people.chiara, new RegExp(`On ${third.hostname} `))
+    expect(reads()).toBe(before)
+  })
+
   test('shows the request that a message names, and the last change of both servers of a move', async () => {
     const world = await startWorld()
     const { card } = await requestMove(world)
