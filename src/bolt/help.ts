@@ -141,7 +141,7 @@ function unknownWords(commands: Command[], words: string[], name: string): Mrkdw
     return mrkdwn`${asTyped(first)} isn't a command. Press *${capitalised(first)}* on the request message. ${asTyped('pending')} lists the requests that need approval, with links.`
   const { names: near, taken } = meantBy(commands, words)
   const next = near.length > 0 ? mrkdwn`Did you mean ${alternatives(near.map(asTyped))}?` : mrkdwn`See ${asTyped('help')}.`
-  return mrkdwn`${asTyped(typedWords(words, taken))} isn't a command. ${next}`
+  return mrkdwn`${asTyped(truncate(words.slice(0, taken).join(' '), 80, 'plain'))} isn't a command. ${next}`
 }
 
 /** What people decide with the buttons of a request message. */

@@ -322,10 +322,11 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
 
 const inAudit = ({ config }: App, typed: string) => code(`${config.slack.command} audit ${typed}`)
 
-/** Whether a request created a key of this name, or one of the last requests was about one. */
+/** Whether a request created a key of this name, or one of the last requests was about one of this name or id. */
 async function wasKey({ store, catalog }: App, typed: string): Promise<boolean> {
   const created = await store.lastChangesOf([`api_key_label:${typed.toLowerCase()}`])
   const isOfKey = (request: Request) => {
+    if (request.resource === `api_key:${typed}`) return true
     const opened = request.resource.startsWith('api_key:') ? catalog.openIfFit(request) : undefined
     return opened !== undefined && sameName(opened.change.subject(opened.facts), typed)
   }

@@ -154,8 +154,9 @@ test('a word that names nothing is still answered as an unknown command, also wh
   await untilShown(slack, people.ada, /other-thing/)
 })
 
-test('the name of a key that was revoked says where to find what became of it', async () => {
-  const { ada, ben, slack } = await startWorld()
+test('the name or the id of a key that was revoked says where to find what became of it', async () => {
+  const { ada, ben, slack, accountApi } = await startWorld()
+  const { id = '' } = accountApi.world.data.apiKeys.find(({ name }) => name === 'terraform') ?? {}
   await ada.command('/infra keys revoke terraform', { channel: ops })
   const card = await untilCard(slack, /Revoke API key terraform/)
   await ada.command('/infra terraform', { channel: ops })
@@ -164,6 +165,12 @@ test('the name of a key that was revoked says where to find what became of it', 
   await untilReport(slack, card.ts, /Done/)
   await ada.command('/infra terraform', { channel: ops })
   await untilShown(slack, people.ada, /^No API key is called terraform now\. See `\/infra audit terraform`\.$/)
+  await ada.command(`/infra ${id}`, { channel: ops })
+  await untilShown(slack, people.ada, new RegExp(`^No API key is called .${id}. now\\. See ./infra audit ${id}.\\.$`))
+  await ada.command(`/infra audit ${id}`, { channel: ops })
+  await untilShown(slack, people.ada, /Revoke API key terraform/)
+  await ada.command('/infra tok_Fjg4Unknown', { channel: ops })
+  await untilShown(slack, people.ada, /^`\/infra tok_Fjg4Unknown` isn't a command\./)
 })
 
 test('the name of a key whose creation waits is that of its request', async () => {

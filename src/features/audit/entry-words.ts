@@ -160,13 +160,28 @@ const attempts: Record<string, string> = {
 export function attemptWords(entry: AuditEntry, catalog: WordsOfChanges, subject?: string): Mrkdwn {
   const { attempted, kind, text } = entry
   if (attempted === 'request') return mrkdwn`to request ${kind === undefined ? 'something' : catalog.labelOf(kind)}`
-  if (attempted === 'read') return mrkdwn`to use ${text === undefined ? 'Lockkeeper' : code(text.replace(/^command /, ''))}`
+  if (attempted === 'read') return triedToUse(text, catalog)
   if (attempted === 'freeze' || attempted === 'unfreeze') return mrkdwn`to ${attempted} changes`
   const own = subjectOf(entry, catalog)
   const what = own === undefined ? 'a request' : own === subject ? 'this request' : quotation(own)
   const name = nameOfButton(attempted) ?? 'something'
   const [before, after = ''] = Object.hasOwn(attempts, name) ? (attempts[name] ?? '').split('…') : [mrkdwn`use ${code(name)} on `]
   return mrkdwn`to ${before ?? ''}${what}${after}`
+}
+
+const usedThings: Record<string, string> = {
+  click: 'the button ',
+  submission: 'the form ',
+  options: 'the picker ',
+  shortcut: 'the shortcut ',
+}
+
+/** `text`: the kind of what was used, and its name: `command ip move`, `click request-approve`. Undefined for Lockkeeper as a whole. */
+function triedToUse(text: string | undefined, catalog: WordsOfChanges): Mrkdwn {
+  const [, kind = '', name = ''] = /^(\w+) (.+)$/.exec(text ?? '') ?? []
+  const isKnown = name === 'unfreeze' || Object.hasOwn(attempts, nameOfButton(name) ?? '')
+  if (kind === 'click' && isKnown) return attemptWords({ attempted: name } as AuditEntry, catalog)
+  return mrkdwn`to use ${usedThings[kind] ?? ''}${text === undefined ? 'Lockkeeper' : code(name || text)}`
 }
 
 const reasons = {

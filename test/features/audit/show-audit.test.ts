@@ -175,7 +175,10 @@ const refusedSteps: Noted[] = [
   { act: 'refused', by: ben, attempted: 'request-hand-over', causes: [{ code: 'foreign-button' }] },
   { act: 'refused', by: ada, kind: 'key.create', attempted: 'request', causes: [{ code: 'not-a-requester', requesters: toGroup([ben]) }] },
   refusedUse,
-  { ...refusedUse, text: 'click open-move-elastic-ip' },
+  ...['click open-move-elastic-ip', 'click unfreeze', 'click request-approve', 'submission move-elastic-ip', 'home'].map((text) => ({
+    ...refusedUse,
+    text,
+  })),
   { ...refusedUse, text: undefined },
   { ...refusedMove, by: ada, attempted: 'request-approve', causes: [{ code: 'own-request' }] },
   { ...refusedMove, causes: [{ code: 'constructor' }, { code: '<!channel>' }] },
