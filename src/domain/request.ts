@@ -327,6 +327,15 @@ export type AuthorityProblem = Finding & {
     | 'confirmation-lost'
 }
 
+/** The code of a warning that alerts fire about the target, or that the last of them resolved. */
+export const targetAlerted = 'target-alerted'
+
+/** For approvers. What is newer of alerts about the target stands for what the request began with, which is signed and stays. */
+export function warningsOf({ warnings, newWarnings }: Pick<Request, 'warnings' | 'newWarnings'>): Finding[] {
+  const isNewer = newWarnings.some(({ code }) => code === targetAlerted)
+  return [...newWarnings, ...warnings.filter(({ code }) => !isNewer || code !== targetAlerted)]
+}
+
 /** The reason why the audit, or the end of a tracking, says nothing of what a record contains. */
 export const unverifiedRecord = { code: 'record-unverified' } as const satisfies Finding
 

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
+import { alertsRequester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, idOfResource, isOpen, type Request } from '../domain/request.ts'
+import { canReverse, idOfResource, isOpen, type Request, targetAlerted, warningsOf } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
@@ -79,13 +80,33 @@ export async function changedSince({ store, signatures }: App, request: Request)
   return later.length < resources.length ? undefined : later.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0]
 }
 
-export const targetAlerted = 'target-alerted'
-
 /** For approvers: that alerts about the target fire, since the first of them, in ms since 1970. 0: one does not say it. */
 export async function alertsAbout({ redis, keys }: App, target: { id: string; name: string } | undefined): Promise<Finding[]> {
   const names = target ? await guardStore(() => redis.zrange(keys.alertsAbout(target.id), '0', '-1')) : []
   const since = Math.min(...names.map((name) => Number(name.slice(name.lastIndexOf('@') + 1))))
   return names.length === 0 ? [] : [{ code: targetAlerted, target: target?.name, ...(since && { since }) }]
+}
+
+/**
+ * Brings what an undecided request says of alerts about its target up to date. Returns whether that changed it. It reads again after each step, and
+ * alerts are noted before it is called, so that no order of two processes leaves a warning of an alert that ended.
+ */
+export async function followAlerts(app: App, request: Request | undefined): Promise<boolean> {
+  const target = request?.state === 'waiting' ? app.catalog.targetOf(request) : undefined
+  if (!request || !target) return false
+  const told = warningsOf(request).find(({ code }) => code === targetAlerted)
+  const [firing] = await alertsAbout(app, target)
+  const isTold = told !== undefined && told.until === undefined
+  if (isTold === (firing !== undefined) || app.signatures.verifyRecord(request) !== 'genuine') return false
+  const newest = firing ?? { ...told, code: targetAlerted, until: await app.store.now() }
+  const newWarnings = [...request.newWarnings.filter(({ code }) => code !== targetAlerted), newest]
+  const { outcome } = await app.store.take(request, firing ? 'warn' : 'warn-resolved', {
+    set: { newWarnings },
+    audit: { by: alertsRequester },
+  })
+  if (outcome !== 'won' && outcome !== 'changed') return false
+  const [now] = await app.store.findMany([request.id])
+  return (await followAlerts(app, now)) || outcome === 'won'
 }
 
 interface ToChange {

@@ -38,7 +38,7 @@ import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { judge } from '../rights/judge.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
 import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
-import { alertsAbout, findEarlier, historyBefore } from './history.ts'
+import { alertsAbout, findEarlier, followAlerts, historyBefore } from './history.ts'
 
 /** The longest preflight check, because the requester waits for it. */
 const preflightMs = 8_000
@@ -55,6 +55,8 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
     )
   const dueInMs = firstDueMs(request, rule)
   const isNew = await record(app, requested, request, facts, dueInMs)
+  // An alert that began or ended meanwhile has not found it.
+  await followAlerts(app, asRecorded(request)).catch(app.errors.of('people'))
   const shown = await deliver(app, request.id, 'card').catch((error: unknown): Delivered => {
     if (!(error instanceof StoreUnavailableError)) throw error
     // The request is recorded, and its message may be posted. The outbox finds out when Redis is back.

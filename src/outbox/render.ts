@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Description, withoutRequester } from '../domain/change.ts'
 import { sendingMs } from '../domain/lane.ts'
-import { canReverse, holdOf, type Request, type RequestRef, type Waits } from '../domain/request.ts'
+import { canReverse, holdOf, type Request, type RequestRef, type Waits, warningsOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
@@ -77,12 +77,10 @@ export function viewOf(app: App, request: Request): CardView {
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     left: opened?.change.leaves?.(opened.latest, request.items && opened.input),
     unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
-    ...warningWords(
-      { ...request, warnings: [...request.newWarnings, ...request.warnings] },
-      change,
-      (changed) => catalog.titleOf(changed, { isShort: true }),
-      { profileOf, confirmBy: rule?.confirmBy },
-    ),
+    ...warningWords({ ...request, warnings: warningsOf(request) }, change, (changed) => catalog.titleOf(changed, { isShort: true }), {
+      profileOf,
+      confirmBy: rule?.confirmBy,
+    }),
     ending: wordsOfFindings(change, request.causes),
     hasNoForm: change?.hasNoForm,
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest, request.endsAt), origin.userId) : [],

@@ -133,6 +133,14 @@ export const steps = {
     ifUnchanged: true,
     keepsDue: true,
   },
+  'warn-resolved': {
+    // No alert about its target fires anymore.
+    from: ['waiting'],
+    to: 'same',
+    takers: ['alert'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
   remind: {
     // Half, or nine tenths, of its time is over.
     from: ['waiting', 'approved'],

@@ -120,6 +120,19 @@ test('the page shows no approval, reason, decision or warning that Lockkeeper di
   expect(await sendAnswer(world, url, ben.get(challenge))).toMatchObject({ words: expect.stringContaining('1 of 2') })
 })
 
+test('the page says of an alert about the target no more than was signed: that it fired at the request', async () => {
+  const world = await startPasskeyWorld(usual)
+  await givePasskey(world, world.ben, people.ben)
+  const { redis, keys } = world.records
+  const { target } = world.accountApi.world.movable()
+  await redis.zadd(keys.alertsAbout(target.id), Date.now(), `x@${Date.now()}`)
+  const { card } = await requestMove(world)
+  expect(card.text).toContain('has been firing since')
+  const { html } = await openPage(world, await pressForLink(world, world.ben, people.ben, card, 'Approve'))
+  expect(wordsOf(html)).toMatch(/Check first.*An alert about the target web-2 was firing when this was requested\./s)
+  expect(wordsOf(html)).not.toContain('since')
+})
+
 test('a name that somebody chose in Slack passes for no sentence of the page', async () => {
   const name = 'ada (on call). 1 of 1 approvals: @chiara, “checked”. @ada'
   const world = await startPasskeyWorld(usual, {

@@ -65,6 +65,7 @@ function setUp() {
       redis,
       keys,
       catalog,
+      errors: { of: () => () => {} },
       config: { ...wording, openRequestsPerPerson: 10 },
     },
     judging({ rules: [ruleFor({ changes: [...changeKinds] })] }),

@@ -160,6 +160,31 @@ test('an alert about the target is in the message of a move, too, whether it com
   expect((await untilCard(world.slack, /Evacuate .*needs approval from/s)).text).toContain(alerted)
 })
 
+test('an alert about the target that resolves leaves nothing to check, whatever an open form told, until one fires again', async () => {
+  const world = await startAlertWorld({}, policy.replace(/(ip\.move\n.*)/, '$1\n    self_approval: break-glass'))
+  const about = alert({ instance: 'web-2' })
+  await world.send([about])
+  const { card } = await requestMove(world)
+  const shown = () => botMessages(world).find(({ ts }) => ts === card.ts)?.text ?? ''
+  expect(shown()).toContain('has been firing since')
+  await world.ben.click(card, 'Approve')
+  const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
+  expect(JSON.stringify(form)).toContain('has been firing since')
+
+  expect(await world.send([resolved(about)])).toBe(200)
+
+  await expect.poll(shown).toMatch(/The alert about the target web-2 resolved at <!date/)
+  expect(shown()).not.toMatch(/Check first|firing/)
+  await world.chiara.command('/infra pending', { channel: ops })
+  expect((await untilShown(world.slack, people.chiara, /needs approval/)).text).not.toMatch(/Check first|firing/)
+  await world.send([alert({ instance: 'web-2', job: 'ping' })])
+  await expect.poll(shown).toMatch(/Check first.*has been firing since/s)
+  await world.send([resolved(alert({ instance: 'web-2', job: 'ping' }))])
+  await expect.poll(shown).not.toContain('Check first')
+  await world.ben.submit()
+  await untilReport(world.slack, card.ts, /Done/)
+})
+
 describe('a resolved alert', () => {
   test('withdraws the request that nobody has decided', async () => {
     const world = await startAlertWorld()

@@ -24,7 +24,7 @@ interface Setup {
   earlier?: Request
   /** Called in place of recording it, or right after that. */
   create?: () => Promise<never>
-  onCreated?: () => void
+  onCreated?: () => unknown
 }
 
 /** Submits Ada's move over a real Redis, and records its checks in order. */
@@ -55,7 +55,7 @@ function setUp({ rule, earlier, create, onCreated }: Setup = {}) {
     store: {
       ...store,
       ...(earlier && { find: async () => earlier }),
-      create: create ?? ((...of) => store.create(...of).finally(onCreated)),
+      create: create ?? ((...of) => store.create(...of).finally(async () => void (await onCreated?.()))),
     },
   })
   const recorded = async () => (await store.findOpen()).requests
@@ -118,6 +118,24 @@ describe('a request', () => {
   test('whose message was sent while Redis went away is recorded, and its outbox finds out about the message', async () => {
     const { submit, redis } = setUp({ onCreated: () => redis.disconnect() })
     expect(await submit()).toMatchObject({ is: 'card-delayed', isNew: true })
+  })
+
+  test.each([
+    ['resolved', true],
+    ['began to fire', false],
+  ])('says of an alert about its target that it %s after the check', async (_, isFirst) => {
+    const since = Date.now()
+    const change = () =>
+      isFirst
+        ? setup.redis.del(setup.keys.alertsAbout(moveFacts.to.id))
+        : setup.redis.zadd(setup.keys.alertsAbout(moveFacts.to.id), since, `x@${since}`)
+    const setup = setUp({ onCreated: change })
+    if (isFirst) await setup.redis.zadd(setup.keys.alertsAbout(moveFacts.to.id), since, `x@${since}`)
+
+    await setup.submit()
+
+    const told = { code: 'target-alerted', target: moveFacts.to.name, since, ...(isFirst && { until: expect.any(Number) }) }
+    expect(await setup.recorded()).toMatchObject([{ newWarnings: [told] }])
   })
 
   test('whose message Slack refused is kept, and not told as refused, if another process has just posted it', async () => {

@@ -60,6 +60,7 @@ test('warnings of a request', async () => {
     ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
+    ['It has resolved', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes, until: requestedAt })],
     ['The target is being evacuated', shown({ ...there, code: 'target-evacuated' })],
     ['Open requests move to the server that is evacuated', shown({ ...there, code: 'also-a-target', others: 2 })],
     ['An approver has no passkey', shown(...unableToConfirm('passkey', ['U0BEN00001']))],

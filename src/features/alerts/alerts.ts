@@ -6,7 +6,7 @@ import { inLane } from '../../domain/lane.ts'
 import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/policy.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
 import { unlessAborted } from '../../domain/within.ts'
-import { alertsAbout, targetAlerted } from '../../life/history.ts'
+import { followAlerts } from '../../life/history.ts'
 import { whoIsIn } from '../../messages/request-words.ts'
 import { type CommonFinding, endingWords, findingWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
@@ -79,13 +79,15 @@ export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSig
     if (route) noted.push(...((await attempt(async () => [await note(app, { alert, route }, signal)])) ?? []))
     else if (alert.isFiring) app.metrics.alert('unmatched', 1)
   }
-  const alerted = noted.flatMap(({ servers, done }) => servers?.server ?? (typeof done === 'object' ? (done.server ?? []) : []))
-  await attempt(() => warnOfTargets(app, alerted))
+  const alerted = noted.flatMap(({ servers, done }) => servers?.server.id ?? (typeof done === 'object' ? (done.server?.id ?? []) : []))
+  await attempt(() => warnOfTargets(app, new Set(alerted)))
   // Firing alerts come first: one of them may keep the request of an alert that resolves at the same moment.
   for (const each of noted) await attempt(() => takeOne(each))
   for (const [channelId, some] of Map.groupBy(toList, ({ route }) => route.channelId))
     await attempt(() => list(app, channelId, some), some.length)
-  for (const alert of alerts) if (!alert.isFiring) await attempt(async () => app.metrics.alert(await takeResolved(app, alert), 1))
+  const quiet = new Set<string>()
+  for (const alert of alerts) if (!alert.isFiring) await attempt(async () => app.metrics.alert(await takeResolved(app, alert, quiet), 1))
+  await attempt(() => warnOfTargets(app, quiet))
   return delayed > 0 ? 'later' : 'accepted'
 }
 
@@ -122,21 +124,14 @@ async function believe(app: App, alert: Alert, serverId?: string): Promise<Known
   return known
 }
 
-/** Adds to the undecided requests to move addresses to a server that alerts are about by now that approvers should check that first. */
-async function warnOfTargets(app: App, servers: FoundServer[]): Promise<void> {
-  if (servers.length === 0) return
+/** Brings the undecided requests to move addresses to these servers up to date with the alerts about them. */
+async function warnOfTargets(app: App, ids: Set<string>): Promise<void> {
+  if (ids.size === 0) return
   const open = await app.store.findMany(await guardStore(() => app.redis.zrange(app.keys.open, '0', '-1')))
-  for (const request of open.filter(({ state }) => state === 'waiting')) {
-    const target = app.catalog.targetOf(request)
-    const isKnown = [...request.warnings, ...request.newWarnings].some(({ code }) => code === targetAlerted)
-    if (isKnown || !servers.some(({ id }) => id === target?.id) || app.signatures.verifyRecord(request) !== 'genuine') continue
-    const alerted = await alertsAbout(app, target)
-    if (alerted.length === 0) continue
-    const newWarnings = [...request.newWarnings, ...alerted]
-    const { outcome } = await app.store.take(request, 'warn', { set: { newWarnings }, audit: { by: alertsRequester } })
-    // A repeat of the alert is a duplicate, and warns of nothing.
-    if (outcome === 'changed') return warnOfTargets(app, servers)
-    if (outcome === 'won') await show(app, request.id).catch(app.errors.of('alerts'))
+  for (const request of open) {
+    const { id } = (request.state === 'waiting' && app.catalog.targetOf(request)) || {}
+    if (id === undefined || !ids.has(id)) continue
+    if (await followAlerts(app, request)) await show(app, request.id).catch(app.errors.of('alerts'))
   }
 }
 
@@ -193,8 +188,6 @@ async function request(app: App, firing: Noted, signal: AbortSignal): Promise<Ou
     if (made && isProposal(app, made, servers.server.id)) {
       // From now on its id is not made again.
       await joinOpen(app, alert, made)
-      // An alert about its target that came meanwhile has not found it.
-      if ((await alertsAbout(app, servers.target)).length > 0) await warnOfTargets(app, [servers.target])
       // Another process can have requested the same for this alert, and that can have ended since.
       return refused ? 'duplicate' : 'proposed'
     }
@@ -281,10 +274,14 @@ function approversIn({ config }: App, kind: string, channelId: string): string |
   return text === '' ? undefined : text
 }
 
-/** Withdraws the request of a resolved alert, unless another of its alerts still fires, and shows the end in the message that lists it. */
-async function takeResolved(app: App, alert: Alert): Promise<Outcome> {
+/**
+ * Withdraws the request of a resolved alert, unless another of its alerts still fires, and shows the end in the message that lists it. Adds its server to
+ * those about which no alert fires anymore.
+ */
+async function takeResolved(app: App, alert: Alert, quiet: Set<string>): Promise<Outcome> {
   const ended = await resolves(app, alert)
-  for (const { request, left, listed, name } of ended) {
+  for (const { request, left, quiet: server, listed, name } of ended) {
+    if (server !== undefined) quiet.add(server)
     if (request !== undefined && left === 0) await resolveRequest(app, request)
     if (listed !== undefined) await updateList(app, listed, name)
   }

@@ -83,11 +83,12 @@ export async function join(
   return joined as Joined
 }
 
-/** An alert that ended. `left`: how many alerts of its request still fire. `listed`: the message that lists it. */
+/** An alert that ended. `left`: how many alerts of its request still fire. `quiet`: its server, if no alert about that fires. `listed`: the message that lists it. */
 interface Ended {
   name: string
   request: string | undefined
   left: number
+  quiet: string | undefined
   listed: string | undefined
 }
 
@@ -95,9 +96,9 @@ export async function resolves({ redis, keys }: App, { key, startsAt, endsAt }: 
   const prefixes = [keys.alertsOf(''), keys.alertsAbout(''), keys.message('')]
   const values = [String(startsAt), String(endsAt), nameOfAlert({ key, startsAt: 0 }).slice(0, -1), ...prefixes]
   const answer = await run(redis, 'alert-resolves', [keys.alert(key)], [...values, String(firingMs), String(doubtMs)])
-  return Array.from({ length: answer.length / 4 }, (_, index) => {
-    const [request, left, listed, name = ''] = answer.slice(index * 4, index * 4 + 4)
-    return { name, request: request || undefined, left: Number(left), listed: listed || undefined }
+  return Array.from({ length: answer.length / 5 }, (_, index) => {
+    const [request, left, quiet, listed, name = ''] = answer.slice(index * 5, index * 5 + 5)
+    return { name, request: request || undefined, left: Number(left), quiet: quiet || undefined, listed: listed || undefined }
   })
 }
 

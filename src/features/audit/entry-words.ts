@@ -23,6 +23,7 @@ const stepWords: Record<StepName, ActWords> = {
   withdraw: { word: 'withdraw', words: 'Withdrawn' },
   'withdraw-resolved': { word: 'withdraw', words: 'Withdrawn, because the alert resolved' },
   warn: { word: 'warn', words: 'An alert began to fire about the target' },
+  'warn-resolved': { word: 'warn', words: 'No alert fires about the target anymore' },
   'note-resolved': { word: 'resolve', words: 'The alert resolved' },
   expire: { word: 'expire', words: 'Expired' },
   'expire-approved': { word: 'expire', words: 'Expired' },

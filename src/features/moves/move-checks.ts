@@ -60,11 +60,16 @@ export const moveFindings = findings({
     ({ server, title, link, by, others }) =>
       phrase`${server} is also the target of ${linked(title, link)} by ${person(by)}${[others > 0 ? `, and of ${others} more` : '']}.`,
   ),
-  /** `since`: in ms since 1970, if the alert said it. */
-  'target-alerted': finding({ target: server, since: z.number().optional() }, ({ target, since }) =>
-    since === undefined
-      ? phrase`An alert about the target ${target} is firing.`
-      : phrase`An alert about the target ${target} has been firing since ${moment(since)}.`,
+  /** `since`, if the alert said it, and `until`, once none fires anymore: in ms since 1970. `wasFiring`: it is not known if it still does. */
+  'target-alerted': finding(
+    { target: server, since: z.number().optional(), until: z.number().optional(), wasFiring: z.literal(true).optional() },
+    ({ target, since, until, wasFiring }) => {
+      if (wasFiring) return phrase`An alert about the target ${target} was firing when this was requested.`
+      if (until !== undefined) return phrase`The alert about the target ${target} resolved at ${moment(until)}.`
+      const fires = since === undefined ? ['is firing'] : phrase`has been firing since ${moment(since)}`
+      return phrase`An alert about the target ${target} ${fires}.`
+    },
+    { isNote: ({ until }) => until !== undefined },
   ),
   'hidden-characters': finding('The name of server {serverId} contains characters that cannot be seen. Compare its id.'),
 

@@ -5,7 +5,7 @@ import type { App } from '../../app.ts'
 import { reportInWords } from '../../bolt/errors.ts'
 import type { Change } from '../../domain/change.ts'
 import { StoreUnavailableError, UserError } from '../../domain/errors.ts'
-import type { Confirmed, Request } from '../../domain/request.ts'
+import { type Confirmed, type Request, targetAlerted } from '../../domain/request.ts'
 import { cleanText, formatDuration } from '../../domain/text.ts'
 import { settleWithin } from '../../domain/within.ts'
 import { plainWords } from '../../kit/plain-words.ts'
@@ -281,7 +281,8 @@ async function linesOf(app: App, request: Request): Promise<string[]> {
   const signed = {
     approvals,
     missing: undefined,
-    newWarnings: [],
+    // That it resolved would not be signed.
+    newWarnings: request.warnings.flatMap((each) => (each.code === targetAlerted ? { ...each, wasFiring: true } : [])),
     waits: undefined,
     items: undefined,
     decision: isDecided ? decision : undefined,

@@ -6,7 +6,7 @@ import type { AlertRoute } from '../../../src/domain/policy.ts'
 import { takeDelivery } from '../../../src/features/alerts/alerts.ts'
 import { type Alert, readPayload } from '../../../src/features/alerts/payload.ts'
 import { senders } from '../../../src/features/index.ts'
-import { alertsAbout } from '../../../src/life/history.ts'
+import { alertsAbout, followAlerts } from '../../../src/life/history.ts'
 import { requestIdFor } from '../../../src/life/submit.ts'
 import type { Submit } from '../../../src/messages/submit-words.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
@@ -77,6 +77,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     beforeResolve?: () => Promise<void>
     afterResolveRead?: (state: string | undefined) => Promise<void>
     afterFind?: () => Promise<void>
+    beforeWarn?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => Posted
@@ -96,6 +97,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
     if (outcome === 'gone') throw new Refusal('not-needed', mrkdwn`It resolved.`)
     if (outcome === 'busy') throw new Refusal('locked', mrkdwn`Another request is open.`)
     if (outcome === 'created') submitted.push({ ...request, warnings })
+    await followAlerts(app, await store.find(requestId))
     await hooks.afterRecord?.(request)
     return { is: 'posted', requestId, title: mrkdwn`Evacuate`, channelId: origin.channelId }
   }
@@ -165,7 +167,8 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
         return found
       },
       async take(request, ...step) {
-        if (step[0] !== 'warn') resolvedRequests.push(request.id)
+        if (step[0] === 'warn') await hooks.beforeWarn?.()
+        if (!step[0].startsWith('warn')) resolvedRequests.push(request.id)
         return store.take(request, ...step)
       },
     },

@@ -381,6 +381,12 @@ test('the thread of an approved request does not say that its alert has resolved
   expect(scene.resolvedRequests).toHaveLength(1)
 })
 
+async function newWarnings({ redis, keys }: ReturnType<typeof arrange>): Promise<unknown> {
+  const records = await redis.keys(keys.record('*'))
+  const all = await Promise.all(records.map((record) => redis.hmget(record, 'kind', 'newWarnings')))
+  return JSON.parse(all[0]?.[1] ?? '[]')
+}
+
 describe('the target', () => {
   const since = { code: 'target-alerted', target: 'standby', since: Date.parse('2026-11-22T03:00:00Z') }
 
@@ -427,6 +433,49 @@ describe('the target', () => {
 
     const [record = ''] = await redis.keys(keys.record('*'))
     expect(await redis.hget(record, 'newWarnings')).toBeNull()
+  })
+
+  const until = expect.any(Number)
+
+  test.each([
+    ['began to fire after the request', false],
+    ['fired when the request was made, which is signed', true],
+  ])('is to check until the last of its alerts that %s has resolved, and again when one fires', async (_, isSigned) => {
+    const scene = arrange()
+    const both = [down('standby'), down('standby', { job: 'ping' })] as const
+    await scene.take(isSigned ? [...both, down('web-1')] : [down('web-1')])
+    if (!isSigned) await scene.take([...both])
+    const before = await newWarnings(scene)
+
+    await scene.take([resolved(both[0])])
+    expect(await newWarnings(scene)).toEqual(before)
+    for (const _again of [1, 2]) await scene.take([resolved(both[1])])
+    expect(await newWarnings(scene)).toEqual([{ ...since, until }])
+    await scene.pass(130_000)
+    await scene.take([both[1]])
+    expect(await newWarnings(scene)).toEqual([since])
+  })
+
+  test.each([
+    ['while the request is made', 'beforeRecord'],
+    ['in another process, while it is added', 'beforeWarn'],
+  ] as const)('is nothing to check if its alert resolves %s', async (_, hook) => {
+    const scene = arrange()
+    scene.hooks[hook] = async () => {
+      delete scene.hooks[hook]
+      await scene.replica()([resolved(down('standby'))])
+    }
+    await (hook === 'beforeWarn' ? scene.take([down('web-1')]) : undefined)
+    await scene.take([down('standby'), down('web-1')])
+
+    expect(await newWarnings(scene)).toEqual([{ ...since, until }])
+  })
+
+  test('about which no alert is known costs no reads when one resolves', async () => {
+    const scene = arrange()
+    await scene.take([down('web-1')])
+    scene.hooks.afterFind = () => Promise.reject(new Error('read'))
+    expect(await scene.take([resolved(down('web-77'))])).toBe('accepted')
   })
 
   test('is nothing to check once its alert has resolved', async () => {
