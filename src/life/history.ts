@@ -109,16 +109,35 @@ export async function followAlerts(app: App, request: Request | undefined): Prom
   return (await followAlerts(app, now)) || outcome === 'won'
 }
 
-interface ToChange {
+interface ToChange extends Content {
+  change: Pick<Change, 'kind' | 'items' | 'differences' | 'resource'>
   resource: string
   subject: string
   /** What people call its items, by their resources. */
   names: ReadonlyMap<string, string>
 }
 
-/** For approvers: that the repeated request was rejected, the last change of the same things, and those that may still finish. */
+/** The facts of each single change, by its resource. */
+function singleFacts({ change: { items, resource }, input, facts }: Pick<ToChange, 'change' | 'input' | 'facts'>): Map<string, unknown> {
+  return new Map(items ? items.of(facts).map((item) => [items.change.resource(item.input), item.facts]) : [[resource(input), facts]])
+}
+
+/** How these resources differ now from what a request left. */
+function changedOutside(app: App, request: Request, resources: string[], now: ToChange): Finding[] {
+  const [opened, back] = [app.catalog.openIfFit(request), backOf(app, request)]
+  const [single, singleBefore] = [now.change, opened?.change].map((change) => change?.items?.change ?? change)
+  if (!opened || !back || single?.kind !== singleBefore?.kind) return []
+  const [left, today] = [singleFacts({ change: opened.change, ...back }), singleFacts(now)]
+  // A new target is no change of the account.
+  const differences = (each: string) =>
+    single?.differences(left.get(each), today.get(each)).filter(({ code }) => code !== 'id-changed') ?? []
+  return resources.flatMap((each) => (left.has(each) && today.has(each) ? differences(each) : []))
+}
+
+/** For approvers: that the repeated request was rejected, the last change of the same things and what is otherwise since, and those that may still finish. */
 export async function historyBefore(app: App, changed: ToChange, { undone, repeated }: Earlier): Promise<Finding[]> {
   const { resource, subject, names } = changed
+  const outside: Finding[] = []
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
   const rejection = repeated && isGenuine(repeated) ? rejectionOf(repeated) : undefined
   // Not what else the request locks: the last change under the name of a new key is an earlier creation, whatever changed that key since.
@@ -130,8 +149,9 @@ export async function historyBefore(app: App, changed: ToChange, { undone, repea
     const named = resources.includes(resource) ? [subject] : [...new Set(resources.map((each) => names.get(each) ?? subject))]
     const isDone = (each: string) => request.items?.find(({ id }) => id === idOfResource(each))?.state === 'done'
     const mayFinish = request.state === 'untracked' && !resources.every(isDone)
+    outside.push(...changedOutside(app, request, request.items ? resources.filter(isDone) : resources, changed))
     return [lastChangeOf(request, named.length > 1 && named.length === names.size ? [] : named, mayFinish)]
   })
   const newest = found.toSorted((a, b) => b.at - a.at).filter(({ sentAt }, index) => index === 0 || sentAt !== undefined)
-  return [...(rejection ? [rejection] : []), ...newest]
+  return [...(rejection ? [rejection] : []), ...(outside.length > 0 ? [{ code: 'changed-outside', causes: outside }] : []), ...newest]
 }

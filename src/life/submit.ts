@@ -117,7 +117,7 @@ async function check(app: App, requested: RequestedChange): Promise<{ request: N
   requireEnd(change, rule, draft, at)
   // The command ended with *because*, so the person wanted to give a reason.
   if (requested.reason === '') throw new ReasonRequired(undefined, draft)
-  const changed = { resource, subject: change.subject(facts), names: itemNamesOf(change, facts) }
+  const changed = { change, input, facts, resource, subject: change.subject(facts), names: itemNamesOf(change, facts) }
   const id = requestIdFor(deliveryKey)
   const warnings = [
     ...(await alertsAbout(app, change.target?.(facts))),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
-import type { Change, Finding } from '../domain/change.ts'
+import { type Change, Finding } from '../domain/change.ts'
 import type { Request } from '../domain/request.ts'
 import { moment, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
@@ -72,7 +72,16 @@ export function unableToConfirm(lacks = '', userIds: string[]): z.infer<typeof U
   return [...named.map((by) => ({ code, lacks, by }) as const), ...(others > 0 ? [{ code, lacks, others } as const] : [])]
 }
 
-const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable])
+/** How things differ now from what Lockkeeper's last change left. */
+const ChangedOutside = z.object({ code: z.literal('changed-outside'), causes: z.array(Finding) })
+
+function changedOutsideWords({ causes }: z.infer<typeof ChangedOutside>, change: Pick<Change, 'explain'> | undefined): Phrase {
+  const named = causes.slice(0, mostNamed).flatMap((each) => [' ', ...phraseOf(findingWords(change, each))])
+  const more = causes.length > mostNamed ? [` ${causes.length - mostNamed} more.`] : []
+  return ['Changed outside Lockkeeper since its last change:', ...named, ...more]
+}
+
+const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable, ChangedOutside])
 
 /** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited, and `confirmBy` asks for it. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
@@ -89,6 +98,8 @@ export function warningWords(
         return { phrase: rejectedWords(data) }
       case 'last-change':
         return { phrase: lastChangeWords(data, titleOf(data)), isNote: data.sentAt === undefined }
+      case 'changed-outside':
+        return { phrase: changedOutsideWords(data, change) }
       case 'unable-to-confirm': {
         const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers` : phrase`${person(data.by)}`
         return { phrase: phrase`${who} had no ${data.lacks} when this was requested.`, isNote: true }

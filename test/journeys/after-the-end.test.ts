@@ -78,4 +78,35 @@ describe('after the end', () => {
     expect(world.accountApi.world.elasticIp(elasticIp.id)?.serverId).toBe(elasticIp.serverId)
     expect(writesOf(world)).toHaveLength(2)
   })
+
+  test('move back of what somebody moved elsewhere outside undoes nothing, and says so to check first', async () => {
+    const world = await startWorldUnder(policy)
+    const { elasticIp, card } = await requestMove(world)
+    await world.ben.click(card, 'Approve')
+    await world.ben.click(await untilCard(world.slack, /\*Done/), 'Move back')
+    await world.slack.until(() => world.ben.topView())
+    const account = world.accountApi.world
+    const outside = account.data.servers.find(({ hostname }) => hostname === 'edge-ash-2')
+    account.moveBehindOurBack(elasticIp.id, outside?.id ?? '')
+    await world.ben.submit()
+    const back = await untilCard(world.slack, /needs approval from/)
+
+    expect(back.text).toContain('edge-ash-2 → web-1')
+    expect(back.text).not.toContain('Undoes')
+    expect(back.text).toMatch(
+      /Check first\*\n• {2}Changed outside Lockkeeper since its last change: .?203\.0\.113\.10.? is on edge-ash-2 now\./,
+    )
+    // A move that nobody began with the form of another says so, too.
+    await world.ben.click(back, 'Withdraw')
+    await untilCard(world.slack, /Withdrawn/)
+    await world.ada.command('/infra vm rename preview-1 preview-8 because OPS-1', { channel: ops })
+    await world.ben.click(await untilCard(world.slack, /Rename preview-1.*needs approval from/s), 'Approve')
+    await untilCard(world.slack, /\*Done\*.*preview-8/s)
+    const machine = account.data.virtualMachines.find(({ name }) => name === 'preview-8')
+    account.changeVirtualMachine(machine?.id ?? '', { name: 'preview-7' })
+    await world.ada.command('/infra vm rename preview-7 preview-6 because OPS-1', { channel: ops })
+    expect((await untilCard(world.slack, /Rename preview-7.*needs approval from/s)).text).toMatch(
+      /last change: preview-8 is called preview-7 now\./,
+    )
+  })
 })

@@ -2,9 +2,18 @@ import { expect, test } from 'vitest'
 import type { Request } from '../../src/domain/request.ts'
 import { type Earlier, historyBefore } from '../../src/life/history.ts'
 import { fakeApp } from '../fake-app.ts'
-import { minutes, requestedAt, requestFor } from '../given/request.ts'
+import { catalog } from '../given/catalog.ts'
+import { minutes, moveFacts, requestedAt, requestFor } from '../given/request.ts'
 
 const hour = 60 * minutes
+
+const { change: move } = catalog.open(requestFor({ facts: moveFacts }))
+
+/** A request of that move. */
+function moveOf(facts: typeof moveFacts) {
+  const input = { elasticIpId: facts.elasticIpId, serverId: facts.to.id }
+  return { change: move, input, facts, resource: move.resource(input) }
+}
 
 function ended(id: string, agoMs: number): Request {
   return requestFor({ id, state: 'done', endedAt: requestedAt - agoMs })
@@ -13,6 +22,7 @@ function ended(id: string, agoMs: number): Request {
 /** Finds what changed before a request of these resources. `last`: the last change of each, by resource. */
 async function changesBefore(last: Record<string, Request>, { changed = '', ...earlier }: { changed?: string } & Earlier = {}) {
   const app = fakeApp({
+    catalog,
     signatures: { verifyRecord: ({ id }) => (id === changed ? 'forged' : 'genuine') },
     store: {
       lastChangesOf: async (resources) => new Map(resources.flatMap((resource) => (last[resource] ? [[resource, last[resource]]] : []))),
@@ -20,7 +30,7 @@ async function changesBefore(last: Record<string, Request>, { changed = '', ...e
   })
   const others = Object.keys(last).filter((resource) => resource !== 'server:sv_1')
   const names = new Map(others.map((resource) => [resource, `name of ${resource}`]))
-  return historyBefore(app, { resource: 'server:sv_1', subject: 'web-1', names }, earlier)
+  return historyBefore(app, { ...moveOf(moveFacts), resource: 'server:sv_1', subject: 'web-1', names }, earlier)
 }
 
 async function before(...of: Parameters<typeof changesBefore>) {
@@ -88,6 +98,39 @@ test('what else a request locks is no history: the last change under the name of
       },
     },
   })
-  expect(await historyBefore(app, { resource: 'api_key_name:new', subject: 'ci', names: new Map() }, {})).toEqual([])
+  expect(await historyBefore(app, { ...moveOf(moveFacts), resource: 'api_key_name:new', subject: 'ci', names: new Map() }, {})).toEqual([])
   expect(asked).toEqual([['api_key_name:new']])
 })
+
+test.each([
+  ['an address', moveOf(moveFacts)],
+  ['an address of an evacuation', evacuationOf(moveFacts)],
+])('approvers check first what brought %s elsewhere than the last change left it, and a new target is none', async (_, left) => {
+  const { elasticIpId, address, from, to } = moveFacts
+  const last = requestFor({ ...left, kind: left.change.kind, state: 'done', endedAt: requestedAt })
+  const request = left.change.items ? { ...last, items: [{ id: elasticIpId, state: 'done' as const, causes: [] }] } : last
+  const [away, other] = [
+    { id: 'sv_3', name: 'edge-ash-2' },
+    { id: 'sv_4', name: 'web-4' },
+  ]
+  const app = fakeApp({
+    catalog,
+    signatures: { verifyRecord: () => 'genuine' },
+    store: { lastChangesOf: async () => new Map([[moveOf(moveFacts).resource, request]]) },
+  })
+  const before = async (now: typeof moveFacts) =>
+    (await historyBefore(app, { ...moveOf(now), subject: address, names: new Map() }, {})).filter(({ code }) => code === 'changed-outside')
+
+  for (const target of [from, other]) {
+    const causes = [{ code: 'server-changed', address, now: away.name }]
+    expect(await before({ ...moveFacts, from: away, to: target })).toEqual([{ code: 'changed-outside', causes }])
+    expect(await before({ ...moveFacts, from: to, to: target })).toEqual([])
+  }
+})
+
+function evacuationOf({ elasticIpId, from, to }: typeof moveFacts) {
+  const facts = { from, to, items: [moveFacts], leftOut: [] }
+  const { change } = catalog.open(requestFor({ kind: 'ip.evacuate', input: { serverId: from.id, targetId: to.id }, facts }))
+  const input = { serverId: from.id, targetId: to.id, elasticIpIds: [elasticIpId] }
+  return { change, input, facts, resource: change.resource(input) }
+}

@@ -38,6 +38,7 @@ test('warnings of a request', async () => {
   const title = 'Move 2 Elastic IPs: web-1 | <!here> → web-3'
   const locked = (last: number) => ({ code: 'locked', address: `203.0.113.${last}`, title, link: address, by: 'U0ADA00001' })
   const there = { server: 'web-3', title, link: address, by: 'U0ADA00001' }
+  const isElsewhereNow = (last: number) => ({ code: 'server-changed', address: `203.0.113.${last}`, now: 'edge-ash-2' })
   const notChosen = { code: 'not-chosen', address: '203.0.113.12' }
   const isElsewhere = { code: 'not-on-server', address: '203.0.113.13', now: 'web-9' }
   const addresses = [10, 11, 12, 13].map((last) => `203.0.113.${last}`)
@@ -58,6 +59,8 @@ test('warnings of a request', async () => {
     ['It leaves out what another request has locked', shown({ code: 'left-out', causes: [locked(14), locked(15)] })],
     ['That one is scheduled', shown({ code: 'left-out', causes: [{ ...locked(14), start }] })],
     ['The message of that one is not posted', shown({ code: 'left-out', causes: [{ ...locked(14), link: undefined }] })],
+    ['It is elsewhere since', shown({ code: 'changed-outside', causes: [isElsewhereNow(10)] })],
+    ['Several are', shown({ code: 'changed-outside', causes: [10, 11, 12, 13].map(isElsewhereNow) })],
     ['An alert is about the target', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes })],
     ['It does not say since when', shown({ code: 'target-alerted', target: 'standby-ash' })],
     ['It has resolved', shown({ code: 'target-alerted', target: 'standby-ash', since: requestedAt - 4 * minutes, until: requestedAt })],
