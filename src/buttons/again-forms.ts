@@ -3,10 +3,11 @@ import type { App } from '../app.ts'
 import { formMetadata } from '../bolt/open-forms.ts'
 import { isMachine, type Origin } from '../domain/approval.ts'
 import type { ChangeKind } from '../domain/policy.ts'
-import { canReverse, isOpen, type Request, restOf } from '../domain/request.ts'
+import { canReverse, isOpen, type Request } from '../domain/request.ts'
 import { utcTime } from '../domain/text.ts'
 import { changedSince, doneInput } from '../life/history.ts'
 import { retryLabel } from '../messages/button-ids.ts'
+import { itemViews, restOf } from '../messages/items.ts'
 import { alreadyChanged, tooLate } from '../messages/why-not.ts'
 import { gate } from '../rights/authorize.ts'
 import { ruleOf } from '../rights/judge.ts'
@@ -114,8 +115,9 @@ export const fillReverse: FillAgain = async (app, request, userId) => {
 
 /** *Retry the rest*: what did not succeed. */
 export const fillRetry: FillAgain = (app, request, userId) => {
-  const { change, input, facts } = app.catalog.open(request)
-  const rest = restOf(request.items ?? []).map(({ id }) => id)
+  const opened = app.catalog.open(request)
+  const { change, input, facts } = opened
+  const rest = restOf(itemViews(request, opened, app.catalog)).map(({ id }) => id)
   if (isOpen(request.state) || !change.items || rest.length === 0) throw tooLate(request, userId)
   const filling = { input: change.items.narrow(input, rest), facts, reason: reasonAgain(request), title: retryLabel }
   return { filling, metadata: repeating(app, request) }

@@ -34,11 +34,6 @@ export function isItemUnderway({ state }: Pick<RequestItem, 'state'>): boolean {
   return state === 'starting' || state === 'tracking'
 }
 
-/** Returns the items that can be tried again. An item that somebody else moved is left as it is. */
-export function restOf<Item extends Pick<RequestItem, 'state'>>(items: Item[]): Item[] {
-  return items.filter(({ state }) => state === 'failed' || state === 'not-started')
-}
-
 const Parent = z.object({ id: z.string(), kind: z.string() })
 
 export function childIdOf(parentId: string, resource: string): string {

@@ -78,6 +78,11 @@ export function isPartlyDone(items: Pick<ItemView, 'state'>[]): boolean {
   return done > 0 && done < items.length
 }
 
+/** Returns the items that can be tried again. One that somebody else moved is left as it is, and one that is gone, too. */
+export function restOf(items: ItemView[]): ItemView[] {
+  return items.filter(({ state, ending }) => (state === 'failed' || state === 'not-started') && ending.next !== '')
+}
+
 /** Of more than `most`, it counts the others. Until the first is sent, all are on one line. */
 export function itemBlocks(
   items: ItemView[],

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/web-api'
 import { isMachine } from '../domain/approval.ts'
 import { escalationOf, firstApproversOf, type Group, type PolicyRule, union } from '../domain/policy.ts'
-import { isOpen, type Request, restOf } from '../domain/request.ts'
+import { isOpen, type Request } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
 import type { ReportName } from '../record/steps.ts'
 import { context, message, reasonBlocks, wholeSection } from '../slack/blocks.ts'
@@ -20,7 +20,7 @@ import {
   phraseWords,
   quotedTitle,
 } from '../slack/text.ts'
-import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, stateWithCount, underwayNames } from './items.ts'
+import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, restOf, stateWithCount, underwayNames } from './items.ts'
 import type { CardView } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import { holdShown, pressBy } from './request-status.ts'

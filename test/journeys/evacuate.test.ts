@@ -262,5 +262,8 @@ describe('the addresses of an evacuation', () => {
 
     expect(own.map(({ id }) => serverOf(world, id))).toEqual([target, target, third])
     expect(report.text).toMatch(/Not started: `203\.0\.113\.12` is on/)
+    // Nothing of the rest is on the server.
+    expect(report.text).toContain('Above: *Move back*.')
+    expect(JSON.stringify((await untilCard(world.slack, /\*Partly done\*/)).blocks)).not.toContain('Retry the rest')
   })
 })

@@ -79,8 +79,10 @@ export const evacuationFindings = findings({
     ({ address, server, at }) => phrase`The account shows no server for ${address}, last seen on ${server} at ${moment(at)}.`,
   ),
   /** `address`: its id, if nothing more is known of it. */
-  gone: finding("{address} isn't on the account."),
-  'not-on-server': finding('{address} is on {now}.'),
+  gone: finding("{address} isn't on the account.", { next: '' }),
+  'not-on-server': finding('{address} is on {now}.', { next: '' }),
+  /** Perhaps away from the server, so that nothing is left to request. */
+  'already-moving': finding('{address} is already moving.'),
   'project-of-others': finding('{address} is in project {project}. An evacuation moves addresses of one project only.'),
   /** Neither the account nor Lockkeeper's own list of seen addresses has it on the server. */
   'not-seen-there': finding("Lockkeeper didn't see {address} on {server} in the past 24 h."),
@@ -95,7 +97,7 @@ export type EvacuationFinding = z.infer<typeof evacuationFindings.schema>
 const { refuse } = evacuationFindings
 
 export function explainEvacuation(finding: Finding): Words | undefined {
-  return moveFindings.explain(finding) ?? evacuationFindings.explain(finding)
+  return evacuationFindings.explain(finding) ?? moveFindings.explain(finding)
 }
 
 const isLocked = ({ code }: Finding) => code === 'locked'
