@@ -133,7 +133,8 @@ export async function waitForHandover(app: App, request: Request): Promise<void>
     await app.queues.wake(request, 0)
     return show(app, request.id)
   }
-  if (now < request.expiresAt) {
+  // No process may have run when a freeze was lifted.
+  if (now < Math.min(request.expiresAt, until + sameDeadlineMs)) {
     const problem = await checkApproval(app, request, now, { freezes })
     if (!problem || !takesBack.includes(problem.code)) return remind(app, request, now)
     await refuseWithoutAuthority(app, request, problem)

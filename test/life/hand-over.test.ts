@@ -6,6 +6,7 @@ import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError
 import { Secret } from '../../src/domain/signing.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { handOver } from '../../src/life/hand-over.ts'
+import { waitForHandover } from '../../src/life/waiting.ts'
 import type { Store } from '../../src/record/store.ts'
 import type { Click } from '../../src/slack/interactions.ts'
 import { fakeApp } from '../fake-app.ts'
@@ -32,6 +33,8 @@ interface World {
   past?: 'forged' | 'put back' | 'another press'
   /** Another press creates the key while the account is read. */
   isBeaten?: boolean
+  /** How long ago it was approved. */
+  agoMs?: number
   /** How long the account's limit lets the write wait. */
   waitMs?: number
   /** The rule requires an end, and the account shows at the press that the key would get none. */
@@ -41,7 +44,7 @@ interface World {
 const key = { id: 'tok_1deLnN7QD0r6I', name: 'ci-deploy' } as ApiKey
 
 /** An approved key of Ada over a real Redis, and an account that creates it. */
-async function approvedKey({ creationMs = 100, unanswered = 0, unansweredMs = 1_000, past, waitMs = 0, ...world }: World = {}) {
+async function approvedKey({ creationMs = 100, unanswered = 0, unansweredMs = 1_000, past, agoMs = 0, waitMs = 0, ...world }: World = {}) {
   vi.useFakeTimers({ toFake: ['performance'] })
   const { refused, unread, isFrozen = false, isBeaten = false, endsNever = false } = world
   const live: ApiKey[] = []
@@ -73,7 +76,7 @@ async function approvedKey({ creationMs = 100, unanswered = 0, unansweredMs = 1_
     signedBy(signatures, newRequestFor({ kind: 'key.create', input, facts: input, resource: 'api_key_name:ci-deploy' })),
   )
   const waiting = await jobs.find(id)
-  const given = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: await store.now() }
+  const given = { by: 'U0BEN00001', rule: 'APPROVERS', via: 'U0BEN00001', at: (await store.now()) - agoMs }
   const approvals = [signatures.signApproval(waiting, given)]
   const decision = past === 'forged' ? given : signatures.signApproved({ ...waiting, approvals }, given)
   const request = await takeSteps(store, id, ['approve', { set: { approvals, decision } }])
@@ -119,8 +122,23 @@ async function approvedKey({ creationMs = 100, unanswered = 0, unansweredMs = 1_
   /** The steps that were tried. */
   const steps = () => taken.map(({ name }) => name)
   const state = async () => (await jobs.find(id)).state
-  const letExpire = () => redis.hset(keys.record(id), 'expiresAt', '1')
-  return { ...jobs, id, press: () => handOver(app, request, click), taken, steps, state, letExpire, live, reads, shown, ephemerals, errors }
+  const letExpire = (at = 1) => redis.hset(keys.record(id), 'expiresAt', String(at))
+  const wait = async () => waitForHandover(app, await jobs.find(id))
+  return {
+    ...jobs,
+    id,
+    wait,
+    press: () => handOver(app, request, click),
+    taken,
+    steps,
+    state,
+    letExpire,
+    live,
+    reads,
+    shown,
+    ephemerals,
+    errors,
+  }
 }
 
 test.each<[string, World]>([
@@ -250,4 +268,20 @@ test('a click after the deadline, before a worker has expired the request, expir
     `[Refusal: This expired. Approved, but the requester didn't press the button. Nothing was done.]`,
   )
   expect([steps(), await state(), shown, ephemerals]).toEqual([['issue', 'expire-approved'], 'expired', [], []])
+})
+
+test('a key whose time is over while a freeze holds its button has the whole time after that', async () => {
+  const { wait, letExpire, steps, find, id } = await approvedKey({ isFrozen: true })
+  await letExpire()
+  await wait()
+  const { state, expiresAt, ttlMs } = await find(id)
+  expect([steps(), state]).toEqual([['prolong'], 'approved'])
+  expect(Math.abs(expiresAt - Date.now() - 3_600_000 - ttlMs)).toBeLessThan(60_000)
+})
+
+test('a key whose time is over expires, although its record has the deadline of a freeze that was lifted while no process ran', async () => {
+  const { wait, letExpire, steps, state } = await approvedKey({ agoMs: 5 * 3_600_000 })
+  await letExpire(Date.now() + 14 * 24 * 3_600_000)
+  await wait()
+  expect([steps(), await state()]).toEqual([['expire-approved'], 'expired'])
 })
