@@ -200,24 +200,28 @@ async function preflight(
         called: approved?.known && keyInForm({ ...shownFacts(approved), label: approved.known.label }),
       })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
-    const known = (await knownEnds(app)).get(keyId)
-    const named = parseKeyName(key.name)?.end
-    if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
-    if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
+    const known = requireEarlier((await knownEnds(app)).get(keyId), key, endsAt)
     const shown = await shownEnds(app)
     const replaced: Found[] = shown.get(keyId)?.isReplaced ? [{ code: 'replaced' }] : []
     const facts = { keyId, endsAt, ...factsOf(key, list.items, shown), known: asKnown(known) }
     return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(facts.namesakes)], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
-    const known = (await knownEnds(app)).get(keyId)
-    // Redis has the end of every key that ends.
-    if (!known && forRequest) refuse({ code: 'never-ends' })
-    const found = await findListed(listing, keyId)
+    const [known, found] = [(await knownEnds(app)).get(keyId), await findListed(listing, keyId)]
+    if (forRequest) requireEarlier(known, found?.item, endsAt)
     const facts = { keyId, endsAt, known: known && asKnown(known) }
     const listed = found && { ...facts, ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
     return { facts: { ...facts, listed }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
   }
+}
+
+/** Redis has the end of every key that ends. */
+function requireEarlier(known: KeyEnd | undefined, key: ApiKey | undefined, endsAt: number): KeyEnd {
+  const { refuse } = extensionFindings
+  const named = parseKeyName(key?.name)?.end
+  if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
+  if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
+  return known
 }
 
 function asKnown({ label, requester, request, createdAt, end }: KeyEnd) {

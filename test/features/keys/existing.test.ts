@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApiKey } from '../../../src/account/objects.ts'
-import { uniqueKeyName } from '../../../src/domain/account.ts'
+import { uniqueKeyName, writeKeyName } from '../../../src/domain/account.ts'
 import { AccountLimitError, ApiUnreachableError } from '../../../src/domain/errors.ts'
 import { endsProblem } from '../../../src/domain/policy.ts'
 import { phraseText } from '../../../src/domain/text.ts'
+import { extensionChange } from '../../../src/features/keys/extend.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
 import { findTyped } from '../../../src/kit/thing.ts'
@@ -168,6 +169,17 @@ test.each([
     expect([before.incomplete, before.facts.listed]).toEqual([true, undefined])
   },
 )
+
+test('of a key whose end Redis lost, an earlier list says so while the account is away', async () => {
+  const end = Date.parse('2026-12-24T10:00:00Z')
+  const name = writeKeyName({ label: 'ci', requester: 'U0ADA00001', request: 'a'.repeat(12), end })
+  const away = () => Promise.reject(new ApiUnreachableError({ operation: 'apiKeys.list', requestSent: 'no', problem: 'away' }))
+  const kept = { ...wholeList([keyCalled(name, 'tok_1')]), old: { agoMs: 76_000 } }
+  const app = fakeApp(withoutEnds, { account: { apiKeys: { list: away } }, lists: { apiKeys: async () => kept }, ownLastSlice: 'own' })
+  const endsAt = Math.ceil(Date.now() / 60_000) * 60_000 + 86_400_000
+  const checked = extensionChange(app).preflight({ keyId: 'tok_1', endsAt }, { forRequest: true })
+  await expect(checked).rejects.toThrow("Redis lost the record of this key's end")
+})
 
 test('a check that has to wait for the limit of the account is no check that stays open', async () => {
   const limit = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
