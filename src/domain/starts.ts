@@ -63,20 +63,36 @@ function dueOf(signed: Signed, times: Times, withinMs: number): number {
     // A freeze may begin while the request waits for the account, for its turn, or for somebody's press.
     const begins = ({ from }: Freeze) => from > due && from <= due + withinMs && holdsOf({ ...times, windows: [] }, times, from).length > 0
     const freeze = times.freezes.find(begins)
-    // A window may have closed by the time of the press.
-    const isHeldAtEnd = withinMs > startWithinMs && holdsOf(times, times, due + withinMs).length > 0
-    if (!freeze && !isHeldAtEnd) return due
+    // A window may have closed by the time of the press. One that has just opened leaves all of it.
+    const closes = withinMs > startWithinMs && !isClosed(times, due - 1) && isClosed(times, due + withinMs)
+    if (!freeze && !closes) return due
     at = freeze?.from ?? due + withinMs
   }
   return last
 }
 
+function isClosed(times: Times, at: number): boolean {
+  return holdsOf({ ...times, freezes: [] }, times, at).length > 0
+}
+
 /**
  * Until when it may start, whatever keeps it waiting from the time that it is due: the account, its turn, that no process runs, or that somebody has to
- * press a button, who has `withinMs`.
+ * press a button, who has `withinMs`, or until a window closes that is shorter.
  */
 export function mayStartUntil(signed: Signed, times: Times, withinMs: number = startWithinMs): number {
-  return dueOf(signed, times, withinMs) + withinMs
+  const due = dueOf(signed, times, withinMs)
+  const end = due + withinMs
+  if (withinMs <= startWithinMs || isClosed(times, due) || !isClosed(times, end)) return end
+  for (let open = due; ; ) {
+    let closed = end
+    while (closed - open > 1) {
+      const middle = Math.floor((open + closed) / 2)
+      if (isClosed(times, middle)) closed = middle
+      else open = middle
+    }
+    open = earliestStart({ ...times, freezes: [] }, times, closed).at
+    if (open >= end) return closed
+  }
 }
 
 /** Why it may not start now, and until when about. Undefined if it may. */

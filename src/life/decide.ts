@@ -119,7 +119,7 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
   const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
   // Its requester has the same time once its window opens, or a freeze ends.
   const extendMs = mayStartUntil({ approvedAt: now }, times, ttlMs) - now
-  const dueInMs = Math.floor(extendMs - ttlMs * (1 - firstReminderAt))
+  const dueInMs = Math.max(0, Math.floor(extendMs - ttlMs * (1 - firstReminderAt)))
   return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs, reports: ['approved'] }
 }
 

@@ -129,19 +129,39 @@ describe('the time in which an approved request may start', () => {
     )
   })
 
-  test('ends for a press as much later, is open at its end, and begins again with each freeze that begins meanwhile', () => {
+  test('ends for a press as much later, or with a window that is shorter, and begins again with each freeze that begins meanwhile', () => {
     const [pressed, last] = [4 * 60, (of: Case) => of.approved + longest + 4 * 60]
     check(
       fc.property(anyCase, (of) => {
         const ends = (mayStartUntil(signedOf(of), timesOf(of), pressed * minute) - monday) / minute
-        expect(ends).toBeGreaterThanOrEqual(Math.min((dueOf(of) ?? Number.POSITIVE_INFINITY) + pressed, last(of)))
+        const due = dueOf(of) ?? Number.POSITIVE_INFINITY
+        expect(ends).toBeGreaterThan(Math.min(due, last(of) - 1))
         expect(ends).toBeLessThanOrEqual(last(of))
         if (ends === last(of)) return
+        const windows = { ...of, freezes: [] }
+        if (!isOpen(windows, ends)) {
+          // It had all of a window.
+          let opens = ends - 1
+          while (isOpen(windows, opens - 1)) opens -= 1
+          expect(isOpen(windows, ends - 1)).toBe(true)
+          expect(opens).toBeGreaterThanOrEqual(Math.min(due, ends - pressed))
+          return
+        }
+        expect(ends).toBeGreaterThanOrEqual(Math.min(due + pressed, last(of)))
         expect(isOpen(of, ends)).toBe(true)
         expect(isOpen(of, ends - pressed)).toBe(true)
         expect(of.freezes.filter(({ from, covers }) => covers && from > ends - pressed && from <= ends)).toEqual([])
       }),
     )
+  })
+
+  test.each([
+    ['02:00', '04:00', 240],
+    ['09:00', '17:00', 720],
+  ])('ends for a press with a window that is shorter, from %s to %s of %i minutes', (from, to, pressed) => {
+    const windows = [{ name: 'short', days: [1, 2, 3, 4, 5, 6, 7], from, to, zone: 'UTC' }]
+    const ends = mayStartUntil({ approvedAt: at(60) }, { kind: 'key.create', project: 'none', windows, freezes: [] }, pressed * minute)
+    expect(new Date(ends).toISOString()).toBe(`2026-11-16T${to}:00.000Z`)
   })
 
   test.each([0, 1, 60, days])(
