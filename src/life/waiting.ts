@@ -124,24 +124,27 @@ export async function waitForHandover(app: App, request: Request): Promise<void>
   const { freezes } = await app.freezes.read()
   const { signed, times } = timesOf(app, request, freezes)
   const until = mayStartUntil(signed, times, request.ttlMs)
-  if (now < until && Math.abs(until - request.expiresAt) > sameDeadlineMs) {
-    // The update of its message notifies nobody that a freeze was lifted.
-    const isCall = until < request.expiresAt && heldFrom(now, signed, times) === undefined
-    const reports: ReportName[] = isCall ? ['handover-half'] : []
-    const { outcome } = await app.store.take(request, 'prolong', { set: { reminded: 0 }, extendMs: until - now, dueInMs: 0, reports })
-    if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
-    await app.queues.wake(request, 0)
+  const isMoved = now < until && Math.abs(until - request.expiresAt) > sameDeadlineMs
+  // No process may have run when a freeze was lifted.
+  if (!isMoved && now >= Math.min(request.expiresAt, until + sameDeadlineMs)) {
+    await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
     return show(app, request.id)
   }
-  // No process may have run when a freeze was lifted.
-  if (now < Math.min(request.expiresAt, until + sameDeadlineMs)) {
-    const problem = await checkApproval(app, request, now, { freezes })
-    if (!problem || !takesBack.includes(problem.code)) return remind(app, request, now)
+  const problem = await checkApproval(app, request, now, { freezes })
+  if (problem && takesBack.includes(problem.code)) {
     await refuseWithoutAuthority(app, request, problem)
     return show(app, request.id)
   }
-  await app.store.take(request, 'expire-approved', { set: { causes: [{ code: 'not-used' } satisfies CommonFinding] } })
-  await show(app, request.id)
+  if (!isMoved) return remind(app, request, now)
+  // The update of its message notifies nobody that a freeze was lifted.
+  const isCall = until < request.expiresAt && heldFrom(now, signed, times) === undefined
+  // Not at once: two processes with different policies would move it back and forth.
+  const inMs = callsOf({ ...request, expiresAt: until, reminded: 0 }, now).nextAt - now
+  const data = { set: { reminded: 0 }, extendMs: until - now, dueInMs: inMs, reports: isCall ? (['handover-half'] as const) : [] }
+  const { outcome } = await app.store.take(request, 'prolong', data)
+  if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
+  await app.queues.wake(request, inMs)
+  return show(app, request.id)
 }
 
 /** The shares of the time to act after which people are reminded: approvers of a waiting request, requesters of an approved one. */

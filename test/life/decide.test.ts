@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
 import type { Origin } from '../../src/domain/approval.ts'
 import type { Change } from '../../src/domain/change.ts'
 import { type PolicyRule, toGroup } from '../../src/domain/policy.ts'
@@ -6,9 +7,10 @@ import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { startNow } from '../../src/life/decide.ts'
+import { waitForHandover } from '../../src/life/waiting.ts'
 import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import type { NewRequest } from '../../src/record/store.ts'
-import { fakeApp } from '../fake-app.ts'
+import { type Fake, fakeApp, noPolicy } from '../fake-app.ts'
 import { decideWith } from '../given/decide-with.ts'
 import { startJobs } from '../given/jobs.ts'
 import { minutes, newRequestFor, recordRequest } from '../given/request.ts'
@@ -83,6 +85,36 @@ describe('an approval', () => {
     await remove(request)
 
     await expect(decide.approve(request, ben)).rejects.toThrow(unknownRequest('/infra').text)
+  })
+})
+
+describe('an approved key that a window holds', () => {
+  const days = [((new Date().getUTCDay() + 2) % 7) + 1]
+  const window = { name: 'far', days, from: '09:00', to: '17:00', zone: 'UTC' }
+  async function approved(ttlMs: number) {
+    const { app, decide, record, now, woken } = startDecide({ windows: [window] })
+    const request = await record({ ...newKey, ttlMs })
+    await decide.approve(request, ben)
+    const rules = app.config.policy.rules.map((rule) => ({ ...rule, windows: undefined }))
+    const other = fakeApp(app as Fake<App>, { config: { policy: { ...noPolicy, rules } } })
+    return { app, other, woken, now: () => now(request) }
+  }
+
+  test('gets another deadline by each process with another policy, and not again at once', async () => {
+    const { app, other, woken, now } = await approved(60 * minutes)
+    const left = async () => (await now()).expiresAt - Date.now()
+    expect(await left()).toBeGreaterThan(24 * 60 * minutes)
+    await waitForHandover(other, await now())
+    expect(await left()).toBeLessThanOrEqual(60 * minutes)
+    await waitForHandover(app, await now())
+    expect(await left()).toBeGreaterThan(24 * 60 * minutes)
+    expect(Math.min(...woken)).toBeGreaterThan(29 * minutes)
+  })
+
+  test('expires once a policy without that window is read, if its time would be over', async () => {
+    const { other, now } = await approved(60 * minutes)
+    await waitForHandover(fakeApp(other as Fake<App>, { store: { now: async () => Date.now() + 61 * minutes } }), await now())
+    expect((await now()).state).toBe('expired')
   })
 })
 
