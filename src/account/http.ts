@@ -3,7 +3,15 @@ import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import type { OnAnswer } from '../domain/change.ts'
 import { type Deadline, deadlineIn } from '../domain/deadline.ts'
-import { AccountLimitError, AnswerTooLongError, ApiContractError, ApiError, ApiUnreachableError, isRateLimited } from '../domain/errors.ts'
+import {
+  AccountLimitError,
+  AnswerTooLongError,
+  ApiContractError,
+  ApiError,
+  ApiUnreachableError,
+  isRateLimited,
+  isUnanswered,
+} from '../domain/errors.ts'
 import { type CallKind, currentSpender, type Lane, useTakenTurn } from '../domain/lane.ts'
 import type { Secret } from '../domain/signing.ts'
 import { sendBefore, TooLateError } from '../http/send-before.ts'
@@ -77,6 +85,9 @@ interface Use {
   deadline: CallDeadline
 }
 
+/** How long a read that the account did not answer explains that there is no turn for another one. */
+const unansweredMs = 60_000
+
 /** The key cannot reach any other host, because redirects are not followed and callers pass paths only. */
 export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = () => {} }: HttpOptions) {
   const times: HttpTimings = { ...defaultHttpTimings, ...timings }
@@ -89,6 +100,9 @@ export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = (
     connect: { timeout: times.connectMs },
     keepAliveTimeout: 4_000,
   })
+
+  /** Why the account did not answer the last read. */
+  let unanswered: { error: unknown; at: number } | undefined
 
   async function call<T>(request: HttpCall<T>): Promise<T> {
     const { operation, method, signal, tries: mostTries = maxReadTries } = request
@@ -163,8 +177,10 @@ export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = (
       })
       const value = readValue(request, status, isEmpty ? undefined : text)
       report(status)
+      unanswered = undefined
       return value
     } catch (error) {
+      if (method === 'GET') unanswered = isUnanswered(error) && !isRateLimited(error) ? { error, at: startedAt } : undefined
       report(error instanceof ApiError ? error.status : error instanceof ApiContractError ? 'contract' : 'unreachable')
       throw error
     }
@@ -182,6 +198,8 @@ export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = (
       const waitMs = await turns.take(kind, by)
       if (waitMs === 0) return turn
       if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
+      // Reads that fail spend the limit, too, and people must learn why they failed.
+      if (kind === 'read' && by.lane === 'person' && unanswered && performance.now() - unanswered.at < unansweredMs) throw unanswered.error
       const share = await turns.spentShare?.(kind, by)
       throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
     }

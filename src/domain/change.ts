@@ -240,6 +240,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
   /** The end that it gives a key, or undefined for never. `unread`: the account did not show it. Undefined as a whole if it gives none. */
   endOf?(input: Input, facts: Facts): NewEnd | undefined
+  /** When it is too late for it, in ms since 1970: nobody can approve it after that. */
+  tooLateAt?(facts: Facts): number | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

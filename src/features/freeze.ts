@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { openForm, refuseForm } from '../bolt/open-forms.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
+import type { Request } from '../domain/request.ts'
 import { longestAheadMs, readStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, OwnAbility } from '../kit/ability.ts'
@@ -14,10 +15,12 @@ import {
   freezeMessage,
   freezesOfPolicy,
   frozenWords,
+  type HeldTitles,
   notFrozen,
   policyFreezeWords,
   type TypedFreeze,
   toldOfFreeze,
+  toldOfUnfreeze,
   unfreezeButton,
   unfreezeForm,
   unfrozenWords,
@@ -36,7 +39,7 @@ import type { CommandCall } from '../slack/commands.ts'
 import { Refusal } from '../slack/errors.ts'
 import type { Answer, Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata, untold } from '../slack/payloads.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, quotedTitle } from '../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
 
 export const freezeChanges: OwnAbility = {
   senders: { freeze: sendFreeze },
@@ -191,13 +194,18 @@ async function pressUnfreeze(app: App, { value, origin, responseUrl, onHome, tri
   await openForm(app, triggerId, unfreezeForm(metadata, await heldTitles(app)))
 }
 
-const heldTitles = async (app: App) => (await heldByFreeze(app)).map((request) => app.catalog.titleOf(request))
+async function heldTitles(app: App): Promise<HeldTitles> {
+  const held = await heldByFreeze(app)
+  const titles = (requests: Request[]) => requests.map((request) => app.catalog.titleOf(request))
+  const isPressed = (request: Request) => waitsForPress(app, request)
+  return { starting: titles(held.filter((each) => !isPressed(each))), pressed: titles(held.filter(isPressed)) }
+}
 
 async function submitUnfreeze(app: App, { metadata, origin, answer }: Submission): Promise<SubmissionAnswer> {
   const opened = readMetadata(metadata)
-  const titles = await heldTitles(app)
-  if (opened && untold(opened, titles.map(quotedTitle)).length > 0)
-    return { is: 'next', view: unfreezeForm(opened, titles, mrkdwn`*Not lifted yet.* More starts now than when this form opened.`) }
+  const held = await heldTitles(app)
+  if (opened && untold(opened, toldOfUnfreeze(held)).length > 0)
+    return { is: 'next', view: unfreezeForm(opened, held, mrkdwn`*Not lifted yet.* More starts now than when this form opened.`) }
   const words = await unfreeze(app, origin, { which: opened?.button ?? '' })
   await answer.ephemeral(notice(words))
   return { is: 'accepted', words }

@@ -249,7 +249,7 @@ async function placeInLine({ store }: App, request: Request, waits: Waits): Prom
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
 }
 
-/** What starts by itself if the freeze is lifted now, in the order of the approvals: what nothing else holds, of the records as they are. */
+/** What only a freeze holds, in the order of the approvals, of the records as they are. */
 export async function heldByFreeze(app: App): Promise<Request[]> {
   const { freezes } = await app.freezes.read()
   const now = await app.store.now()
@@ -258,10 +258,9 @@ export async function heldByFreeze(app: App): Promise<Request[]> {
     const { signed, times } = timesOf(app, request, of)
     return heldFrom(now, signed, request.state === 'approved' ? times : { ...times, windows: [] }) !== undefined
   }
-  const startsBySelf = (request: Request) =>
-    app.catalog.openIfFit(request)?.change.handover === undefined && app.signatures.verifyRecord(request) === 'genuine'
+  const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
   const held = requests.filter(
-    (request) => isApprovedOrPartly(request) && startsBySelf(request) && isHeldBy(request, freezes) && !isHeldBy(request, []),
+    (request) => isApprovedOrPartly(request) && isGenuine(request) && isHeldBy(request, freezes) && !isHeldBy(request, []),
   )
   return held.toSorted(byApproval)
 }

@@ -188,8 +188,12 @@ export async function startOf(
 
 type Payload = Parameters<typeof payloadHash>[0] & Pick<NewRequest, 'moreResources' | 'isQuiet'>
 
+/** What is late already, such as the extension of a key that a worker has not ended yet, can be approved for so long. */
+const leastMs = 60_000
+
 /** Adds what the rule says to what was requested and checked, and signs it. `at`: the time of the request, by Redis' clock. */
 async function underRule(app: App, payload: Payload, rule: PolicyRule, at: number): Promise<NewRequest> {
+  const tooLateAt = app.catalog.changeIfKnown(payload.kind)?.tooLateAt?.(payload.facts) ?? Number.POSITIVE_INFINITY
   const request = {
     ...payload,
     hash: payloadHash(payload),
@@ -198,7 +202,7 @@ async function underRule(app: App, payload: Payload, rule: PolicyRule, at: numbe
     approvalsNeeded: rule.approve ? approvalsNeeded(rule.approve) : 0,
     otherRules: rule.with,
     // Nobody can approve what has not started in time.
-    ttlMs: payload.start === undefined ? rule.expiresMs : payload.start - at,
+    ttlMs: payload.start === undefined ? Math.min(rule.expiresMs, Math.max(tooLateAt - at, leastMs)) : payload.start - at,
     createdAt: at,
     ...(await namesFor(app, rule, payload)),
   }

@@ -99,12 +99,26 @@ function liftButton(id: string): Button {
 
 const mostTitles = 5
 
-/** `titles`: of the approved changes that only the freeze holds, in the order in which they start. */
-function startsNow(titles: Phrase[]): Mrkdwn {
-  if (titles.length === 0) return mrkdwn`No approved change waits for it.`
-  const named = joinMrkdwn(titles.slice(0, mostTitles).map(quotedTitle), ', ')
-  const more = titles.length > mostTitles ? ` and ${titles.length - mostTitles} more` : ''
-  return mrkdwn`${titles.length === 1 ? '1 approved change starts' : `${titles.length} approved changes start`} now: ${named}${more}.`
+/** The approved changes that only the freeze holds, in the order in which they start. `pressed`: those that start once their requester presses a button. */
+export interface HeldTitles {
+  starting: Phrase[]
+  pressed: Phrase[]
+}
+
+function startsNow({ starting, pressed }: HeldTitles): Mrkdwn {
+  const named = (titles: Phrase[]) => {
+    const more = titles.length > mostTitles ? ` and ${titles.length - mostTitles} more` : ''
+    return mrkdwn`: ${joinMrkdwn(titles.slice(0, mostTitles).map(quotedTitle), ', ')}${more}.`
+  }
+  const count = (titles: Phrase[]) => (titles.length === 1 ? '1 approved change' : `${titles.length} approved changes`)
+  const starts = mrkdwn`${count(starting)} ${starting.length === 1 ? 'starts' : 'start'} now${named(starting)}`
+  const presses = mrkdwn`${count(pressed)} ${pressed.length === 1 ? 'starts' : 'start'} once the requester presses the button${named(pressed)}`
+  const lines = [...(starting.length > 0 ? [starts] : []), ...(pressed.length > 0 ? [presses] : [])]
+  return lines.length === 0 ? mrkdwn`No approved change waits for it.` : joinMrkdwn(lines, '\n')
+}
+
+export function toldOfUnfreeze({ starting, pressed }: HeldTitles): Mrkdwn[] {
+  return [...starting, ...pressed].map(quotedTitle)
 }
 
 /** What its form tells that freezing does. */
@@ -143,13 +157,13 @@ export function freezeForm(
   })
 }
 
-export function unfreezeForm(metadata: Metadata, titles: Phrase[], problem?: Mrkdwn): ModalView {
+export function unfreezeForm(metadata: Metadata, held: HeldTitles, problem?: Mrkdwn): ModalView {
   return modal({
     callbackId: unfreezeButton,
     title: 'Lift the freeze?',
     submit: 'Unfreeze',
-    metadata: writeMetadata({ ...metadata, told: marksOf(titles.map(quotedTitle)) }),
-    blocks: [...problemBlocks(problem), ...wholeSection(startsNow(titles))],
+    metadata: writeMetadata({ ...metadata, told: marksOf(toldOfUnfreeze(held)) }),
+    blocks: [...problemBlocks(problem), ...wholeSection(startsNow(held))],
   })
 }
 

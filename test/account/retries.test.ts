@@ -42,6 +42,26 @@ describe('a read', () => {
     expect(requests).toHaveLength(1)
   })
 
+  test('that has no turn says to a person that the last one was not answered, until one is', async () => {
+    let turns = 0
+    const take = async () => (turns-- > 0 ? 0 : 50_000)
+    const answers: Reply[] = [{ status: 503 }, { json: { data: [] } }]
+    const { api, requests } = await startClient(() => answers.shift() ?? drop, {
+      turns: { perMinute: { read: 60, write: 20 }, take, pause: async () => {} },
+    })
+    const limited = { name: 'AccountLimitError', answered: false }
+    const read = (lane: 'person' | 'background') => rejection(inLane(lane, () => api.plans.list({ tries: 1 })))
+
+    turns = 1
+    expect(await read('background')).toMatchObject({ status: 503 })
+    expect(await read('person')).toMatchObject({ status: 503 })
+    expect(await read('background')).toMatchObject(limited)
+    turns = 1
+    await inLane('person', () => api.plans.list({ tries: 1 }))
+    expect(await read('person')).toMatchObject(limited)
+    expect(requests).toHaveLength(2)
+  })
+
   test.each([
     ['an outage', { status: 503, json: {} }, { name: 'ApiError', status: 503 }],
     [

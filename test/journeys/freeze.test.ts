@@ -332,7 +332,7 @@ describe('while everything is frozen', () => {
     const card = await untilCard(world.slack, /ci-deploy.*needs approval from/s)
     await approveHeld(world, world.ben, card)
     await untilReport(world.slack, card.ts, /Press \*Create key\* above by <!date/)
-    await freeze(world)
+    const begun = await freeze(world)
     const sooner = "Can't wait\\? \\*Withdraw\\*, then \\*Request again\\* for an emergency approval\\."
     const held = `Approved\\.\\* Held by a freeze until lifted\\. Then, <@U0ADA00001>, press \\*Create key\\*\\. .* ${sooner}`
     await untilCard(world.slack, new RegExp(held))
@@ -345,7 +345,10 @@ describe('while everything is frozen', () => {
     await world.ada.click(cardNow(world, card) as Message, 'Create key')
     await untilShown(world.slack, people.ada, new RegExp(`Nothing was created\\. Held by a freeze until lifted\\. .*${sooner}`))
 
-    await unfreeze(world)
+    await world.chiara.click(begun, 'Unfreeze')
+    const form = JSON.stringify(await world.slack.until(() => world.chiara.topView()))
+    expect(form).toContain('1 approved change starts once the requester presses the button: “Create API key ci-deploy”.')
+    await world.chiara.submit()
     await untilCard(world.slack, /Approved\.\* <@U0ADA00001>, press \*Create key\* by/)
     await expect.poll(left).toBeLessThanOrEqual(ttlMs)
     await untilReport(

@@ -162,6 +162,15 @@ describe('a key for a time', () => {
     expect(form()).not.toContain(key?.id)
   })
 
+  test('is not extended by an approval that comes after its end', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create short for 1h', 'Create key')
+    const end = parseKeyName(keysCalled(world, 'short')[0]?.name)?.end ?? 0
+    await world.ada.command('/infra keys extend short 30d', { channel: ops })
+    const asked = await untilCard(world.slack, /Extend API key short.*needs approval from/s)
+    expect(Number(/ by <!date\^(\d+)/.exec(asked.text)?.[1])).toBe(Math.floor(end / 1_000))
+  })
+
   test.each(['extend short 30d', 'rotate short', 'revoke short'])('that is gone is not requested again: keys %s', async (command) => {
     const world = await start()
     await carryOut(world, '/infra keys create short for 2d', 'Create key')

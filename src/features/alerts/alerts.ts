@@ -44,8 +44,11 @@ interface Refused {
 }
 type ToList = Firing & { refused: Refused; known: Known }
 
+/** Then the sender has to repeat what is left. */
+const takeMs = 20_000
+
 /** Safe to repeat, also in another process: the lock of the request is the only claim. `later`: the sender has to repeat the delivery. */
-export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSignal, takeMs = 20_000): Promise<'accepted' | 'later'> {
+export async function takeDelivery(app: App, alerts: Alert[], stopping: AbortSignal): Promise<'accepted' | 'later'> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(takeMs)])
   const toList: ToList[] = []
   let delayed = 0

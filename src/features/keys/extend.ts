@@ -153,6 +153,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     facts: Facts,
     resource: ({ keyId }) => `api_key:${keyId}`,
     endOf: ({ endsAt }) => ({ endsAt }),
+    tooLateAt: ({ known }) => known?.end,
     preflight: (input, options) => preflight(app, input, options),
     differences: ({ known: approved }, { known: now }) => {
       if (!approved || !now || approved.end === now.end) return []

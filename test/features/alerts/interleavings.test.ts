@@ -15,10 +15,13 @@ test.each(Array.from({ length: 6 }, (_, seed) => seed + 1))(
     }
     const scene = arrange()
     const { hooks, redis, keys } = scene
+    let underway = 0
     const dieSometimes = async () => {
       await pause(random(4))
+      if (random(5) > 0) return
       // A process that died here does nothing more.
-      if (random(5) === 0) await new Promise(() => {})
+      underway -= 1
+      await new Promise(() => {})
     }
     const open = async () => {
       const records = await redis.keys(keys.record('*'))
@@ -30,7 +33,13 @@ test.each(Array.from({ length: 6 }, (_, seed) => seed + 1))(
       Object.assign(hooks, { beforeRecord: dieSometimes, afterRecord: dieSometimes, beforeResolve: dieSometimes, beforeList: dieSometimes })
       const deliveries = Array.from({ length: 4 }, () => {
         const some = outages.filter(() => random(2) === 0).map((each) => (random(3) === 0 ? resolved(each) : each))
-        return Promise.race([scene.replica()(some), pause(100)])
+        underway += 1
+        const delivery = scene
+          .replica()(some)
+          .finally(() => {
+            underway -= 1
+          })
+        return Promise.race([delivery, pause(100)])
       })
       await Promise.all(deliveries)
       expect(await open()).toBeLessThanOrEqual(1)
@@ -38,6 +47,8 @@ test.each(Array.from({ length: 6 }, (_, seed) => seed + 1))(
     }
 
     for (const hook of ['beforeRecord', 'afterRecord', 'beforeResolve', 'beforeList'] as const) delete hooks[hook]
+    // A process that is only slow would still do its part after what follows.
+    await expect.poll(() => underway).toBe(0)
     await expect.poll(() => scene.take(outages.map(resolved))).toBe('accepted')
     expect(await open()).toBe(0)
     await scene.pass(130_000)

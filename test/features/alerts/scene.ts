@@ -60,11 +60,10 @@ type SubmitHook = (submitted: Parameters<Submit>[0]) => Promise<void> | void
 interface SceneOptions {
   servers?: Server[]
   routes?: AlertRoute[]
-  takeMs?: number
 }
 
 /** The handling of alerts over a real Redis. Instead of a check and a rule there are hooks, and no request message is shown. */
-export function arrange({ servers = defaultServers, routes = [route], takeMs }: SceneOptions = {}) {
+export function arrange({ servers = defaultServers, routes = [route] }: SceneOptions = {}) {
   const { redis, keys, store } = connectTestStore()
   const submitted: (Parameters<Submit>[0] & { warnings: Finding[] })[] = []
   const posts: (Where & { text: string })[] = []
@@ -189,7 +188,7 @@ export function arrange({ servers = defaultServers, routes = [route], takeMs }: 
 
   /** Creates one process of several. */
   function replica() {
-    return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(app, read(alerts), signal, takeMs)
+    return (alerts: unknown[], signal = new AbortController().signal) => takeDelivery(app, read(alerts), signal)
   }
 
   /** Sets the state of the request that was submitted as number `index`. */

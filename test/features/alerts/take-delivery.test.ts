@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { CheckFailed } from '../../../src/domain/errors.ts'
 import { TryLater } from '../../../src/features/alerts/alerts.ts'
 import { reasonOf } from '../../../src/features/alerts/payload.ts'
@@ -287,11 +287,19 @@ describe('a delivery', () => {
   })
 
   test('that takes too long is delayed, and a repeat goes on', async () => {
-    const scene = arrange({ takeMs: 1_000 })
+    const scene = arrange()
     const { die } = deathAtHook()
-    scene.hooks.beforeRecord = () => (scene.submitted.length < 2 ? undefined : die())
+    const time = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(time.signal)
+    scene.hooks.beforeRecord = () => {
+      if (scene.submitted.length < 2) return undefined
+      time.abort(new DOMException('The time is over', 'TimeoutError'))
+      return die()
+    }
 
     expect(await scene.take(servers(6))).toBe('later')
+    expect(timeout).toHaveBeenCalledWith(20_000)
+    timeout.mockRestore()
     expect(scene.submitted).toHaveLength(2)
     delete scene.hooks.beforeRecord
     expect(await scene.take(servers(6))).toBe('accepted')
