@@ -87,6 +87,8 @@ export const retractedBecause: Record<RetractedBecause, string> = {
 /** A change that issues a secret: after the approval, on a click of the requester. `observe` makes a secret worthless that nobody saw. */
 export interface Handover<Input, Facts> {
   label: string
+  /** What it makes can end, and people may mean that by a start. */
+  takesEnd?: true
   /** The sentence that the requester must confirm after the click. Undefined: no confirmation. */
   warning?(input: Input): string | undefined
   issue(input: Input, facts: Facts, options: { onAnswer: OnAnswer; request: IssuedFor }): Promise<Issued>

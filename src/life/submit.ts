@@ -37,7 +37,7 @@ import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLa
 import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { judge } from '../rights/judge.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
-import { type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
+import { code, type Mrkdwn, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { alertsAbout, findEarlier, followAlerts, historyBefore } from './history.ts'
 
 /** The longest preflight check, because the requester waits for it. */
@@ -177,7 +177,8 @@ export async function startOf(
   const { handover, takesNoStart } = change
   if (handover || takesNoStart) {
     const when = handover ? mrkdwn`when you press *${handover.label}*, once it's approved` : "right after it's approved"
-    throw new StartRefused(mrkdwn`This can't start at a set time: it happens ${when}. Leave the time out.`)
+    const ends = handover?.takesEnd ? mrkdwn` An end is written as ${code('for 30d')} or ${code('until 2026-12-24')}.` : ''
+    throw new StartRefused(mrkdwn`This can't start at a set time: it happens ${when}. Leave the time out.${ends}`)
   }
   const zone = isMachine(origin) ? 'UTC' : await app.directory.zone(origin.userId)
   const read = readStart(typed, { now: await app.store.now(), zone })

@@ -238,7 +238,10 @@ describe('a key for a time', () => {
     await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
     await refusal('/infra help keys extend', /extend \[&lt;key&gt; &lt;time&gt; \| &lt;key&gt; until &lt;date&gt;\]/)
-    await refusal('/infra keys create ci-deploy in 45 days', /this can't start at a set time: it happens when you press \*Create key\*/i)
+    await refusal(
+      '/infra keys create ci-deploy in 45 days',
+      /this can't start at a set time: it happens when you press \*Create key\*, once it's approved\. Leave the time out\. An end is written as `for 30d` or `until 2026-12-24`\.$/i,
+    )
     await refusal('/infra keys create in 45 days', /couldn't read `45 days`\. Write an end as `for 30d`/)
     await refusal('/infra keys create ci-deploy until 2020-01-01 at 22:00', /Wed 1 Jan 2020, 22:00 \(Europe\/Berlin\) is past/)
     await refusal('/infra keys rotate at 22:00', /No API key `at 22:00`/)

@@ -205,6 +205,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     }),
     handover: {
       label: 'Create key',
+      takesEnd: true,
       issue: async (input, _, options) => {
         const { endsAt } = input
         const end = endsAt && (await fixedEnd(app, endsAt))
