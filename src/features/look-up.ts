@@ -8,13 +8,13 @@ import { accessWords, isBgp, requesterOfKey, type SeenAssignment } from '../doma
 import type { Offer, OfferedThing, ThingKind } from '../domain/change.ts'
 import type { List } from '../domain/list.ts'
 import type { Request } from '../domain/request.ts'
-import { plainName, sameName, suggestNames, withoutInvisible } from '../domain/text.ts'
+import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
 import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
 import { endsWhen, type KeyEnd, shownEnds } from '../kit/key-ends.ts'
 import { historiesOf, openRequests, requestLine } from '../kit/list.ts'
-import { readBriefly } from '../kit/thing.ts'
+import { goneWords, readBriefly } from '../kit/thing.ts'
 import { apiKeys, slugOf, statusOf } from '../kit/things.ts'
 import { shortId } from '../messages/request-words.ts'
 import { guardStore } from '../redis/connect.ts'
@@ -305,8 +305,8 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   // A key whose creation waits is not on the account yet. Its request locks the name.
   const [creation] = (await readBriefly(app.store.othersFor({ id: '', resource: `api_key_label:${typed.toLowerCase()}` }))) ?? []
   if (creation) return notice(requestLine(app, creation, 'Open request'))
-  if (list && !list.cut && !list.old && (await readBriefly(wasKey(app, typed))))
-    return notice(mrkdwn`No API key is called ${nameWords(typed)} now. See ${inAudit(app, typed)}.`)
+  const gone = list && !list.cut && !list.old ? await goneWords(app, apiKeys, app.config.slack.command, typed) : undefined
+  if (gone) return notice(gone)
   const old = oldestOf([lists, list ?? {}])
   const near = nearWords(app, typed, { ...lists, old }, keys.map(apiKeys.nameOf))
   if (near) return near
@@ -321,17 +321,6 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
 }
 
 const inAudit = ({ config }: App, typed: string) => code(`${config.slack.command} audit ${typed}`)
-
-/** Whether a request created a key of this name, or one of the last requests was about one of this name or id. */
-async function wasKey({ store, catalog }: App, typed: string): Promise<boolean> {
-  const created = await store.lastChangesOf([`api_key_label:${typed.toLowerCase()}`])
-  const isOfKey = (request: Request) => {
-    if (request.resource === `api_key:${typed}`) return true
-    const opened = request.resource.startsWith('api_key:') ? catalog.openIfFit(request) : undefined
-    return opened !== undefined && sameName(opened.change.subject(opened.facts), typed)
-  }
-  return created.size > 0 || (await store.ended(1, isOfKey)).length > 0
-}
 
 /** Messages show the first 8 characters of a request's id. */
 function looksLikeId(typed: string): boolean {

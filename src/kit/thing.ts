@@ -34,6 +34,8 @@ export interface Thing<Item extends { id: string }> {
   whyLeftOut?(app: App, item: Item): string | undefined
   /** What stands beside its name, if several have that. Default: its id. */
   mark?(item: Known<Item>): Mrkdwn | undefined
+  /** Whether one that is gone was called so. Absent if nothing is known of those. */
+  wasThere?(app: App, typed: string): Promise<boolean>
   /** What differs between two of one name. */
   details(item: Known<Item>): (Mrkdwn | string | undefined)[]
   /** Reads one by its id. Absent if the account API has no such read. */
@@ -110,6 +112,8 @@ export async function suggesting<T>(app: App, things: AnyThing[], command: strin
   } catch (error) {
     const thing = error instanceof UnknownName && things.find(({ one }) => one === error.what)
     if (!(error instanceof UnknownName) || !thing) throw error
+    const gone = await goneWords(app, thing, command, error.typed)
+    if (gone) throw new Refusal('unknown-name', gone)
     const list = await withinOr(suggestWithinMs, thing.list(app), undefined).catch(() => undefined)
     const known = list?.items.flatMap((item) => thing.nameOf(item) ?? []) ?? []
     const near = suggestNames(known, error.typed)
@@ -119,6 +123,12 @@ export async function suggesting<T>(app: App, things: AnyThing[], command: strin
     const buttons = near.flatMap((name) => withName?.(error.typed, name, near.length > 1 ? `Use ${name}` : undefined) ?? [])
     throw new Refusal('unknown-name', words, { buttons })
   }
+}
+
+/** Undefined if none that is gone is known to have been called so. */
+export async function goneWords(app: App, thing: AnyThing, command: string, typed: string): Promise<Mrkdwn | undefined> {
+  if (!thing.wasThere || !(await readBriefly(thing.wasThere(app, typed)))) return undefined
+  return mrkdwn`No ${thing.one} is called ${nameWords(typed)} now. See ${code(`${command} audit ${typed}`)}.`
 }
 
 /** Offers the items that contain what was typed, or says why the one that was meant is left out. `fits`: which of them fit what the form says. */

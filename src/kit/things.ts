@@ -2,8 +2,12 @@ import type { AccountApi } from '../account/client.ts'
 import type { Inventory } from '../account/inventory.ts'
 import { type ApiKey, type ElasticIp, isOwnKey, type Server, type VirtualMachine } from '../account/objects.ts'
 import { nothingIfAbsent, requireUncut } from '../account/resource.ts'
+import type { App } from '../app.ts'
+import type { AuditEntry } from '../audit/chain.ts'
+import { findEntries } from '../audit/find.ts'
 import { findNamesakes, isBgp, labelOf, requesterOfKey, statusNotShown } from '../domain/account.ts'
 import type { List } from '../domain/list.ts'
+import type { Request } from '../domain/request.ts'
 import { sameName, utcTime } from '../domain/text.ts'
 import { placeOf } from '../slack/pickers.ts'
 import { code, dateTime, mention, mrkdwn } from '../slack/text.ts'
@@ -92,6 +96,7 @@ export const apiKeys: Thing<ApiKey> = {
     description: smallPrint([endOf(tokenLastSlice) ?? (name && id), createdAt && `created ${utcTime(Date.parse(createdAt))}`, user?.email]),
     terms: [name],
   }),
+  wasThere: wasKey,
   whyLeftOut: (app, key) => (isOwnKey(key, app) ? 'Lockkeeper uses this key.' : undefined),
   mark: ({ tokenLastSlice }) => (tokenLastSlice === undefined ? undefined : mrkdwn`token ends in ${code(tokenLastSlice)}`),
   details: ({ createdAt, user, ...key }) => {
@@ -102,6 +107,25 @@ export const apiKeys: Thing<ApiKey> = {
       user?.email && `owner ${user.email}`,
     ]
   },
+}
+
+/** How much of the audit is searched for a key that ended. */
+const mostSearched = 5_000
+
+/** Whether a request created a key of this name, one of the last requests was about one of this name or id, or one ended whose token ended so. */
+async function wasKey(app: App, typed: string): Promise<boolean> {
+  const { store, catalog } = app
+  const created = await store.lastChangesOf([`api_key_label:${typed.toLowerCase()}`])
+  const isOfKey = (request: Request) => {
+    if (request.resource === `api_key:${typed}`) return true
+    const opened = request.resource.startsWith('api_key:') ? catalog.openIfFit(request) : undefined
+    return opened !== undefined && sameName(opened.change.subject(opened.facts), typed)
+  }
+  if (created.size > 0 || (await store.ended(1, isOfKey)).length > 0) return true
+  // Only the audit has it, and few words are like it.
+  if (!/^(?=.*\d)\w{4,6}$/.test(typed)) return false
+  const isIts = ({ act, text }: AuditEntry) => act === 'end-key' && text?.endsWith(` (token ends in ${typed})`) === true
+  return (await findEntries(app, isIts, { searched: mostSearched })).length > 0
 }
 
 /** Finds the other keys that people know by the same name. They are named as lists show them: by the ends of their tokens, and by no id. */

@@ -152,8 +152,15 @@ describe('a key for a time', () => {
     const revoked = await carryOut(world, '/infra keys revoke nightly')
     expect(revoked.text).toMatch(/Ends <!date/)
     await untilReport(world.slack, revoked.ts, /Done/)
-    await world.ada.command('/infra Nightly', { channel: ops })
-    await untilShown(world.slack, people.ada, /^No API key is called Nightly now\. See `\/infra audit Nightly`\.$/)
+    // Also where another name is like it.
+    await carryOut(world, '/infra keys create nightly2', 'Create key')
+    const asked = ['Nightly', 'keys extend Nightly 30d', 'keys rotate Nightly', 'keys revoke Nightly']
+    for (const [index, command] of asked.entries()) {
+      await world.ada.command(`/infra ${command}`, { channel: ops })
+      const words = 'No API key is called Nightly now. See `/infra audit Nightly`.'
+      const answers = () => world.slack.ephemerals(people.ada).filter(({ text }) => text === words).length
+      await expect.poll(answers, { message: command }).toBe(index + 1)
+    }
     await open()
     await world.slack.until(() => form().includes('is no longer on the account. Nothing can be requested for it.'), {
       what: 'a sentence',

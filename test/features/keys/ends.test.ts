@@ -14,6 +14,7 @@ import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/kit/key-ends.ts'
+import { apiKeys } from '../../../src/kit/things.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { seal } from '../../../src/redis/sealed.ts'
@@ -260,6 +261,8 @@ describe('a key that ends', () => {
       'Notified the owner that a key ends soon: ci-deploy (token ends in new1)',
       'Deleted a key at its end: ci-deploy (token ends in new1)',
     ])
+    // Messages name it so.
+    expect(await Promise.all(['new1', 'new2'].map((slice) => apiKeys.wasThere?.(keys.app, slice)))).toEqual([true, false])
     expect(await keys.ends()).toEqual([])
   })
 
