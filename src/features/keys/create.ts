@@ -36,11 +36,11 @@ import {
   endsWords,
   enteredEnd,
   filledEnd,
+  lastsWords,
   observeCreation,
   readNewEnd,
   requireEndable,
   splitEnd,
-  untilWords,
   usualEnd,
 } from './end-fields.ts'
 
@@ -195,7 +195,7 @@ export function newKeyChange(app: App): Change<NewKey, NewKey> {
     explain: newKeyFindings.explain,
     subject: ({ name }) => labelOf(name),
     describe: ({ name, readOnly, allowedIps, endsAt }) => ({
-      title: phrase`Create API key ${keyPhrase(name)}${untilWords(endsAt)}`,
+      title: phrase`Create API key ${keyPhrase(name)}${endsAt === undefined ? [] : phrase`,${lastsWords(endsAt)}`}`,
       facts: [
         ...accessFacts({ readOnly, allowedIps }, { isWarned: true }),
         ...(typeof endsAt === 'object' ? [{ label: 'Ends', value: [`${formatDuration(endsAt.afterMs)} from its creation`] }] : []),

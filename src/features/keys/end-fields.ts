@@ -160,8 +160,9 @@ function endProblem(typed: string, problem: StartProblem, zone: string) {
   return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end that Lockkeeper can read. Write days, such as 30d, or a date, such as 2026-12-24 18:00.`
 }
 
-export function untilWords(endsAt: NewKeyEnd | undefined): Phrase {
-  return typeof endsAt === 'number' ? phrase` until ${moment(endsAt)}` : []
+/** How long a key works: ` for 30 d` from its creation, or until a time. */
+export function lastsWords(end: NewKeyEnd): Phrase {
+  return typeof end === 'number' ? phrase` until ${moment(end)}` : [` for ${formatDuration(end.afterMs)}`]
 }
 
 /** The end of a key that was handed over. */

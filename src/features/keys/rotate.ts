@@ -26,7 +26,7 @@ import {
   retractedBecause,
 } from '../../domain/change.ts'
 import { NewKeyEnd } from '../../domain/key-ends.ts'
-import { formatDuration, type Phrase, person, phrase, utcTime } from '../../domain/text.ts'
+import { person, phrase, utcTime } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
@@ -41,11 +41,11 @@ import {
   creationFindings,
   endFindings,
   endsWords,
+  lastsWords,
   observeCreation,
   readNewEnd,
   requireEndable,
   splitEnd,
-  untilWords,
 } from './end-fields.ts'
 import {
   describeKey,
@@ -247,7 +247,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
       if (!overlap)
         return phrase`Rotated API key ${keyOf(facts, 'old token')}. Its new token ${shown} The old token no longer works.${othersWork(facts)}`
       const old = phrase`The old key${holder ? phrase` of ${person(holder.before)}` : []}${markWords(facts)}`
-      return phrase`Created a new API key ${keyPhrase(overlap.newName ?? facts.keyId)}. Its token ${shown} ${old} works${keptWords(overlap.oldEndsAt)}.${othersWork(facts)}`
+      return phrase`Created a new API key ${keyPhrase(overlap.newName ?? facts.keyId)}. Its token ${shown} ${old} works${lastsWords(overlap.oldEndsAt)}.${othersWork(facts)}`
     },
   }
 }
@@ -270,7 +270,7 @@ async function issueBeside(app: App, facts: RotationFacts, options: { onAnswer: 
     id: key.id,
     secret: token,
     heading: `The token of your new API key ${label}`,
-    note: phrase`Shown once. Save it in your secrets manager now. Its name on the account is ${key.name ?? overlap.newName}. The old key works${keptWords(oldEndsAt)}.`,
+    note: phrase`Shown once. Save it in your secrets manager now. Its name on the account is ${key.name ?? overlap.newName}. The old key works${lastsWords(oldEndsAt)}.`,
     endsAt: overlap.endsAt,
   }
 }
@@ -350,10 +350,6 @@ function firstDifference(approved: RotationFacts, now: RotationFacts): RotationF
   return [{ code: 'key-changed', what: 'end', before, now: after }]
 }
 
-function keptWords(end: NewKeyEnd): Phrase {
-  return typeof end === 'number' ? untilWords(end) : [` for ${formatDuration(end.afterMs)}`]
-}
-
 function endWords(endsAt: number | undefined): string {
   return endsAt === undefined ? 'never' : utcTime(endsAt)
 }
@@ -361,7 +357,7 @@ function endWords(endsAt: number | undefined): string {
 /** A rotation replaces the token, so its message goes on showing the end of the old one. */
 function describe(facts: RotationFacts): Description {
   const { overlap } = facts
-  const kept = overlap ? phrase`, keeping the old one${keptWords(overlap.oldEndsAt)}` : []
+  const kept = overlap ? phrase`, keeping the old one${lastsWords(overlap.oldEndsAt)}` : []
   const title = phrase`Rotate API key ${keyOf(facts, 'old token')}${kept}`
   return describeKey(facts, { title, endsIn: 'Old token ends in', underway: 'being rotated', isWarned: true })
 }
