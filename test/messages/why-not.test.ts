@@ -96,6 +96,7 @@ const ofKey: z.infer<typeof rotationFindings.schema>[] = [
   { code: 'own-key', verb: 'rotate' },
   { code: 'perhaps-own-key', name: 'ci-deploy' },
   { code: 'key-unread', keyId: 'tok_1' },
+  { code: 'key-unread', keyId: 'tok_1', called: 'ci-deploy (…x7Qz1)' },
   { code: 'token-stops', verb: 'rotate' },
   { code: 'token-stops', verb: 'revoke' },
   { code: 'key-history', readAt: Date.parse('2026-11-18T14:00:00Z'), usedAgoMs: 300_000, ageMs: 86_400_000, creator: 'U0ADA00001' },

@@ -21,11 +21,14 @@ export function keyEndMessage(
   { key, told }: KeyEndMessage,
   { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
 ): Message {
-  const { keyId, requester, end } = key
+  const { keyId, requester, end, isReplaced } = key
   const owner = mention(requester)
+  const newer = isReplaced ? " The token of the newer key that replaced it isn't affected." : ''
   if (told === 'ended')
     return message(
-      wholeSection(mrkdwn`:no_entry_sign: API key ${named(key)} has ended. It was deleted, and its token no longer works. cc ${owner}`),
+      wholeSection(
+        mrkdwn`:no_entry_sign: API key ${named(key)} has ended. It was deleted, and its token no longer works.${newer} cc ${owner}`,
+      ),
     )
   const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
   const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${dateTime(end)}. Its token stops working then.${how}`

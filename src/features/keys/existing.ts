@@ -51,7 +51,7 @@ export type KeyFacts = z.infer<typeof KeyFacts>
 const Verb = z.enum(['rotate', 'revoke'])
 type Verb = z.infer<typeof Verb>
 
-/** `called`: what the request has of a key that is gone. */
+/** `called`: what the request has of a key that is gone or can't be read. */
 export const called = z.string().optional()
 export const noKey = (key: { keyId: string; called?: string | undefined }) => phrase`No API key ${key.called ?? key.keyId} on the account.`
 export const requestNew = 'Request a new key.'
@@ -73,8 +73,8 @@ export const sharedFindings = {
 
   'perhaps-own-key': finding({ name }, ({ name }) => `whether ${labelOf(name)} is Lockkeeper's own key (the end of its token isn't shown)`),
   'key-unread': finding(
-    { keyId },
-    ({ keyId }) => `whether API key ${keyId} exists and isn't Lockkeeper's own (the account API didn't answer)`,
+    { keyId, called },
+    ({ keyId, called = keyId }) => `whether API key ${called} exists and isn't Lockkeeper's own (the account API didn't answer)`,
   ),
 
   'token-stops': finding({ verb: Verb }, ({ verb }) =>
@@ -118,6 +118,10 @@ export function subjectOf(facts: KeyFacts): string {
   return name === undefined ? keyId : labelOf(name)
 }
 
+function calledIn(facts: KeyFacts | undefined): string | undefined {
+  return facts && keyInForm({ ...shownFacts(facts), label: subjectOf(facts) })
+}
+
 /** `key`: as the list of the account has it. Absent if the account API did not answer. */
 export async function preflightKey(
   app: App,
@@ -130,8 +134,7 @@ export async function preflightKey(
   try {
     const list = await listNow(listing && (() => listing), () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key)
-      return refuse({ code: 'no-key', keyId, verb, called: approved && keyInForm({ ...shownFacts(approved), label: subjectOf(approved) }) })
+    if (!key) return refuse({ code: 'no-key', keyId, verb, called: calledIn(approved) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
     const { id, name, tokenLastSlice } = key
     const facts = factsOf(key, list.items, await shownEnds(app))
@@ -146,9 +149,9 @@ export async function preflightKey(
     }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
-    const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId }]
     const found = await findListed(listing, keyId)
     const listed = found && { ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
+    const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId, called: calledIn(listed ?? approved) }]
     return { facts: { keyId, listed }, input: { keyId }, unchecked, warnings, incomplete: true }
   }
 }

@@ -71,7 +71,10 @@ export const extensionFindings = findings({
   'ends-later': finding({ end: z.number() }, ({ end }) => phrase`This key ends ${moment(end)} already. Choose a later end.`, {
     field: 'ends',
   }),
-  'key-unread': finding({ keyId }, ({ keyId }) => `whether API key ${keyId} exists and when it ends (the account API didn't answer)`),
+  'key-unread': finding(
+    { keyId, called },
+    ({ keyId, called = keyId }) => `whether API key ${called} exists and when it ends (the account API didn't answer)`,
+  ),
   'not-extended': finding("The key wasn't extended. It ends as before."),
   'key-gone': finding('The key is no longer on the account.', { next: 'Request a new key.' }),
 })
@@ -194,12 +197,7 @@ async function preflight(
   try {
     const list = await listNow(listing && (() => listing), () => app.account.apiKeys.list({ signal }))
     const key = findInList(list, ({ id }) => id === keyId)
-    if (!key)
-      return refuse({
-        code: 'no-key',
-        keyId,
-        called: approved?.known && keyInForm({ ...shownFacts(approved), label: approved.known.label }),
-      })
+    if (!key) return refuse({ code: 'no-key', keyId, called: calledIn(approved) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
     const known = requireEarlier((await knownEnds(app)).get(keyId), key, endsAt)
     const shown = await shownEnds(app)
@@ -212,7 +210,11 @@ async function preflight(
     if (forRequest) requireEarlier(known, found?.item, endsAt)
     const facts = { keyId, endsAt, known: known && asKnown(known) }
     const listed = found && { ...facts, ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
-    return { facts: { ...facts, listed }, unchecked: [{ code: 'key-unread', keyId } satisfies Found], incomplete: true }
+    return {
+      facts: { ...facts, listed },
+      unchecked: [{ code: 'key-unread', keyId, called: calledIn({ ...facts, listed }) } satisfies Found],
+      incomplete: true,
+    }
   }
 }
 
@@ -223,6 +225,10 @@ function requireEarlier(known: KeyEnd | undefined, key: ApiKey | undefined, ends
   if (!known) return refuse(named === undefined ? { code: 'never-ends' } : { code: 'end-lost', end: named })
   if (known.end >= endsAt) refuse({ code: 'ends-later', end: known.end })
   return known
+}
+
+function calledIn(facts: Facts | undefined): string | undefined {
+  return facts?.known && keyInForm({ ...shownFacts(facts), label: facts.known.label })
 }
 
 function asKnown({ label, requester, request, createdAt, end }: KeyEnd) {

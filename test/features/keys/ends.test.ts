@@ -266,6 +266,18 @@ describe('a key that ends', () => {
     expect(await keys.ends()).toEqual([])
   })
 
+  test('which a newer one replaced is not taken for that one in the notice of its end', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(2 * hour)
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, isReplaced: true })
+    await keys.letPass(3 * hour)
+    await keys.tend()
+
+    expect(keys.posts.map(({ text }) => text)).toEqual([
+      ":no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. The token of the newer key that replaced it isn't affected. cc <@U0ADA00001>",
+    ])
+  })
+
   test('costs no call to the account while nothing is due, but one list in half an hour', async () => {
     const keys = startKeys()
     await keys.create(90 * day)

@@ -155,7 +155,7 @@ test.each([
       { label: 'Owner', value: 'ada@nimbus.works' },
       { label: 'As of', value: [{ time: at }] },
     ])
-    expect([incomplete, unchecked]).toEqual([true, [{ code: 'key-unread', keyId: 'tok_1' }]])
+    expect([incomplete, unchecked]).toEqual([true, [{ code: 'key-unread', keyId: 'tok_1', called: 'ci (…a1b2c)' }]])
     const now = async (is: Partial<ApiKey>) => {
       const read = await make(appWith(async () => [{ ...key, ...is }])).preflight({ keyId: 'tok_1' }, { forRequest: false })
       return change.differences(facts, read.facts).map(({ code }) => code)
