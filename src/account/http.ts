@@ -198,10 +198,11 @@ export function createHttp({ baseUrl, key, timings, turns, onCall, onSkipped = (
       const waitMs = await turns.take(kind, by)
       if (waitMs === 0) return turn
       if (performance.now() + waitMs <= until && (await deadline.wait(waitMs))) continue
-      // Reads that fail spend the limit, too, and people must learn why they failed.
-      if (kind === 'read' && by.lane === 'person' && unanswered && performance.now() - unanswered.at < unansweredMs) throw unanswered.error
       const share = await turns.spentShare?.(kind, by)
-      throw new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
+      const limited = new AccountLimitError({ operation, kind, perMinute: turns.perMinute[kind], waitMs, share, answered: false })
+      // Reads that fail spend the limit, too, and people must learn why they failed.
+      const isAway = kind === 'read' && by.lane === 'person' && unanswered && performance.now() - unanswered.at < unansweredMs
+      throw isAway ? Object.assign(limited, { cause: unanswered?.error }) : limited
     }
   }
 

@@ -100,8 +100,10 @@ export function itemBlocks(
     return wholeSection(joinMrkdwn([names, ...more], ', '))
   }
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
-  const isUnsure = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
-  const lines = shown.map((item) => stateLine(isUnsure && isItemUnderway(item) ? 'unsure' : item.state, item, tellsWhy))
+  const isUnseen = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
+  // The answer to the write was lost.
+  const isUnsure = (item: ItemView) => (isUnseen && isItemUnderway(item)) || (item.state === 'starting' && item.lateAt !== undefined)
+  const lines = shown.map((item) => stateLine(isUnsure(item) ? 'unsure' : item.state, item, tellsWhy))
   return wholeSection(joinMrkdwn([...lines, ...more], '\n'))
 }
 

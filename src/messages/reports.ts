@@ -263,8 +263,10 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
   if (state === 'starting')
     return mrkdwn`:warning: *Status unknown:* ${title} was sent ${took} ago. The account API hasn't confirmed it. ${lastSeenWords(request)} Still checking.`
   // What was seen of an item is kept with it.
-  const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. Still under way: ${underwayNames(items)}.` : lastSeenWords(request)
-  const still = items.length > 0 || request.lastSeen ? `is still ${description.underway}` : "isn't confirmed"
+  const isSeen = items.some((item) => item.state === 'tracking') || request.lastSeen
+  const left = mrkdwn`${isSeen ? 'Still under way' : 'Check the account'}: ${underwayNames(items)}.`
+  const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. ${left}` : lastSeenWords(request)
+  const still = isSeen ? `is still ${description.underway}` : "isn't confirmed"
   return mrkdwn`:warning: *Late:* ${title} ${still} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} If it's urgent, contact the provider's support.`
 }
 

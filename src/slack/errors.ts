@@ -136,7 +136,7 @@ function redisWords(error: StoreUnavailableError): string {
 }
 
 function accountWords(error: unknown): Words | undefined {
-  if (error instanceof AccountLimitError) return limitWords(error)
+  if (error instanceof AccountLimitError) return accountWords(error.cause) ?? limitWords(error)
   if (error instanceof ApiUnreachableError) {
     if (error.requestSent === 'no')
       return { why: "Couldn't reach the account API.", next: 'Try again in a minute, or run the doctor command.' }

@@ -6,6 +6,7 @@ import { createAccountApi } from '../../src/account/client.ts'
 import { ApiUnreachableError } from '../../src/domain/errors.ts'
 import { inLane } from '../../src/domain/lane.ts'
 import { Secret } from '../../src/domain/signing.ts'
+import { toUserMessage } from '../../src/slack/errors.ts'
 import { sample } from '../contract/documented.ts'
 import { operations } from './operations.ts'
 import { key, type Reply, rejection, startClient, timings } from './recording-server.ts'
@@ -54,11 +55,13 @@ describe('a read', () => {
 
     turns = 1
     expect(await read('background')).toMatchObject({ status: 503 })
-    expect(await read('person')).toMatchObject({ status: 503 })
-    expect(await read('background')).toMatchObject(limited)
+    const unanswered = await read('person')
+    expect(unanswered).toMatchObject({ ...limited, cause: { status: 503 } })
+    expect(toUserMessage(unanswered)).toMatch(/^The account API [^.]*503/)
+    expect(await read('background')).not.toHaveProperty('cause')
     turns = 1
     await inLane('person', () => api.plans.list({ tries: 1 }))
-    expect(await read('person')).toMatchObject(limited)
+    expect(await read('person')).not.toHaveProperty('cause')
     expect(requests).toHaveLength(2)
   })
 

@@ -78,6 +78,10 @@ test('requests of several, as their messages and reports show them', async () =>
     ['Requested', cardViewFor({ description: evacuation, items: [item(1), item(2)] })],
     ['Requested, of many', cardViewFor({ description: evacuation, items: many(7, {}) })],
     ['Under way', viewOf([item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt }), item(3)], 'tracking')],
+    [
+      'Without the answers to the writes',
+      viewOf([item(1, { state: 'starting', lateAt: sentAt }), item(2, { state: 'starting' })], 'tracking'),
+    ],
     ['Under way, and the rest waits for the next minute', { ...viewOf(begun, 'tracking'), sendingMs: 60_000 }],
     ['Partly done', viewOf(mixed, 'failed')],
     ['Partly done, somebody else moved the rest', viewOf([item(1, { state: 'done' }), item(2, { state: 'superseded' })], 'failed')],
@@ -99,6 +103,7 @@ test('requests of several, as their messages and reports show them', async () =>
     ],
     ['More than five reasons', many(6, { state: 'failed', ending: { why: 'No.' } }), 'failed', 'ended'],
     ['Late', [item(1, { state: 'done' }), item(2, { state: 'tracking', lateAt: sentAt })], 'tracking', 'late'],
+    ['Late, without the answer to the write', [item(1, { state: 'starting', lateAt: sentAt })], 'tracking', 'late'],
     ['The alert resolved before all were sent', begun, 'tracking', 'resolved'],
     ['Stopped before all were sent', begun, 'untracked', 'stopped'],
   ]
