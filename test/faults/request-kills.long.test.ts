@@ -299,6 +299,7 @@ describe('a bot that is killed right before and right after each step of a reque
       // Takes the place of an approval.
       'exempt',
       // Of keys.
+      'prolong',
       'expire-approved',
       'fail-begun',
     ])
