@@ -34,8 +34,6 @@ const RenameFacts = withListed(
     project: ProjectFacts.optional(),
     site: z.string().optional(),
     address: z.string().optional(),
-    /** At the request, another machine had the new name, of which approvers were warned. */
-    isTaken: z.literal(true).optional(),
   }),
 )
 export type RenameFacts = z.infer<typeof RenameFacts>
@@ -160,7 +158,7 @@ export function renameChange(app: App): Change<RenameInput, RenameFacts> {
 async function preflight(
   app: App,
   { virtualMachineId, name: newName }: RenameInput,
-  { signal, forRequest, approved }: PreflightOptions<RenameFacts>,
+  { signal, forRequest }: PreflightOptions,
 ): Promise<Preflight<RenameFacts, RenameInput>> {
   const problem = hostnameProblem(newName)
   if (problem !== undefined) refuse({ code: 'not-a-hostname', problem })
@@ -171,7 +169,13 @@ async function preflight(
       () => api.get(virtualMachineId, { signal }),
       () => refuse({ code: 'no-virtual-machine', virtualMachineId }),
     ),
-    readBriefly(listNow(listing && (() => listing), () => api.list({ signal }))),
+    listing &&
+      readBriefly(
+        listNow(
+          () => listing,
+          () => api.list({ signal }),
+        ),
+      ),
   ])
   const read = factsOf(machine ?? { id: virtualMachineId }, newName)
   const { virtualMachineId: id, oldName } = read
@@ -185,14 +189,13 @@ async function preflight(
     const found = name === undefined ? undefined : findNamesakes(name, named, id)
     return found && { code: 'namesakes' as const, name: name ?? '', ...found }
   })
-  if (!forRequest && taken && !approved?.isTaken) refuse(taken)
   if (forRequest && !taken && (!list || list.cut)) unchecked.push({ code: 'names-not-compared', name: newName })
   const listed = machine ? undefined : await findListed(listing, id)
   return {
-    facts: { ...read, isTaken: taken && true, listed: listed && { ...factsOf(listed.item, newName), at: listed.at } },
+    facts: { ...read, listed: listed && { ...factsOf(listed.item, newName), at: listed.at } },
     input: { virtualMachineId: id, name: newName },
     unchecked,
-    warnings: forRequest ? [taken, shared].filter((warning) => warning !== undefined) : [],
+    warnings: [taken, shared].filter((warning) => warning !== undefined),
     incomplete: machine === undefined,
   }
 }
