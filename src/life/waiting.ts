@@ -93,6 +93,9 @@ async function recount(app: App, request: Request): Promise<void> {
     'refusal',
   )
   await guardStore(() => app.redis.hset(app.keys.record(request.id), encodeFields({ missing })))
+  // An approval of the meantime counted itself, and this has just written over it.
+  const [now] = await app.store.findMany([request.id])
+  if (now?.state === 'waiting' && now.revision !== request.revision) await recount(app, now)
 }
 
 /** Discards it once the requester, or the operators for a machine, got the news as far as Slack takes it. `error`: Slack's code. */

@@ -7,7 +7,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { startNow } from '../../src/life/decide.ts'
-import { waitForHandover } from '../../src/life/waiting.ts'
+import { judgeAgain, waitForHandover } from '../../src/life/waiting.ts'
 import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import type { NewRequest } from '../../src/record/store.ts'
 import { type Fake, fakeApp, noPolicy } from '../fake-app.ts'
@@ -143,6 +143,20 @@ describe('one of several approvals', () => {
     // A rejection by the other one counts, also from that card.
     await decide.reject(request, chiara, 'Not today')
     expect((await now(request)).state).toBe('rejected')
+  })
+
+  test('is counted although another policy has the approvals counted again at the same moment', async () => {
+    const dora = { ...ada, userId: 'U0DOR00001' }
+    const { app, decide, record, now } = startDecide({ approve: approveBy(3, ben, chiara, dora) })
+    const request = await record()
+    await decide.approve(request, ben)
+    const before = await app.store.findOpen()
+    await decide.approve(request, chiara)
+
+    await judgeAgain(fakeApp(app as Fake<App>, { store: { findOpen: async () => before } }))
+
+    const { approvals, missing } = await now(request)
+    expect([approvals.length, missing]).toEqual([2, 1])
   })
 })
 
