@@ -8,7 +8,7 @@ import type { HomeSection } from '../messages/home-view.ts'
 import type { Confirmation } from '../rights/confirmation.ts'
 import type { Page } from '../slack/http-receiver.ts'
 
-/** All that a file or folder of features/ adds. Nothing else names it but its line in the list. */
+/** All that a file or folder of features/ adds. No other file imports it but the list. */
 export interface Ability {
   /** The kinds of its changes. These names are public, because `NO_APPROVAL` and policies use them. */
   kinds?: ChangeKind[]
