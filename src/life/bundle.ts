@@ -160,8 +160,10 @@ export async function endIfOver(app: App, id: string): Promise<void> {
   if (!items.some(isItemOpen)) await app.store.take(parent, isDone ? 'finish' : 'fail', { set: { unansweredSince } })
   else if (parent.lateAt === undefined && items.some(({ lateAt, endedAt }) => lateAt !== undefined && endedAt === undefined))
     await app.store.take(parent, 'late', { dueInMs: 0 })
-  else if (slowAt === undefined && items.some((item) => isItemUnderway(item) && Number(item.sentAt) <= slowIfBefore))
+  else if (slowAt === undefined && items.some((item) => isItemUnderway(item) && Number(item.sentAt) <= slowIfBefore)) {
+    // While the account API does not answer, they may have ended before.
+    if ((await guardStore(() => app.redis.exists(app.keys.silence))) === 1) return
     await app.store.take(parent, 'slow', { dueInMs: 0 })
-  else return
+  } else return
   await show(app, id)
 }

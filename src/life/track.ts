@@ -28,15 +28,18 @@ export async function track(app: App, requests: Request[]): Promise<void> {
   for (const request of requests) if (!isTracked.has(request)) await app.store.clearDueIfUnchanged(request)
   if (due.length === 0) return
   const signal = AbortSignal.timeout(readsMs)
-  const rowsOf = await readRows(
+  const { rowsOf, unread } = await readRows(
     app,
     due.filter((request) => isAnswered(request, now)),
     signal,
   )
   const limit = pLimit(parallelReads)
-  const results = await Promise.all(due.map((request) => limit(() => observe(app, request, now, { signal, rows: rowsOf(request) }))))
+  const observed = await Promise.all(due.map((request) => limit(() => observe(app, request, now, { signal, rows: rowsOf(request) }))))
+  const hasAnswer = observed.includes('read')
+  if (!hasAnswer) await noteSilence(app, [...unread, ...observed], now)
   for (const parentId of new Set(due.flatMap(({ parent }) => parent?.id ?? []))) await endIfOver(app, parentId)
-  await noteSilence(app, results, now)
+  // Only now: what has ended in the silence says so.
+  if (hasAnswer) await endSilence(app)
 }
 
 /**
@@ -58,32 +61,36 @@ function isAnswered({ state, sentAt = 0 }: Request, now: number): boolean {
   return state !== 'starting' || now - sentAt >= writeOverMs
 }
 
-/** Reads the lists that show several changes. Returns the function that finds the list for one of them. */
-async function readRows(app: App, due: Request[], signal: AbortSignal): Promise<(request: Request) => Rows | undefined> {
+/** Reads the lists that show several changes. `rowsOf` finds the list for one of them. `unread`: one for each list that the account API did not answer. */
+async function readRows(app: App, due: Request[], signal: AbortSignal) {
   const lookOf = ({ kind }: Request): Change['look'] => app.catalog.changeIfKnown(kind)?.look
   const groups = [...Map.groupBy(due, lookOf)].filter(([look, group]) => look && group.length > 1)
   const read = await Promise.all(groups.map(([look, group]) => readList(app, look, group, signal)))
   const rows = new Map(groups.map(([look], index) => [look, read[index]]))
   const isCovered = new Set(due)
-  return (request) => (isCovered.has(request) ? rows.get(lookOf(request)) : undefined)
+  const rowsOf = (request: Request): Rows | undefined => {
+    const found = isCovered.has(request) ? rows.get(lookOf(request)) : undefined
+    return found === 'unread' ? undefined : found
+  }
+  return { rowsOf, unread: read.filter((each) => each === 'unread') }
 }
 
 /** Without the list each change is read alone, as far as the budget allows. */
-async function readList(app: App, look: Change['look'], group: Request[], signal: AbortSignal): Promise<Rows | undefined> {
+async function readList(app: App, look: Change['look'], group: Request[], signal: AbortSignal): Promise<Rows | 'unread' | undefined> {
   try {
     const ids = group.map(({ resource }) => idOfResource(resource))
     return await inLane('track', () => look?.(ids, { signal }))
   } catch (error) {
     onApiError(app, error)
-    return undefined
+    return error instanceof AccountLimitError ? undefined : 'unread'
   }
 }
 
-/** `unread`: the account API did not answer. `skipped`: the request is not, or not now, to be observed, or its turn for a read has not come. */
-type Observed = 'read' | 'unread' | 'skipped'
+/** `unread`: the account API did not answer. `limited`: its turn for a read has not come. `skipped`: the request is not, or not now, to be observed. */
+type Observed = 'read' | 'unread' | 'limited' | 'skipped'
 
 async function observe(app: App, request: Request, now: number, options: ObserveOptions): Promise<Observed> {
-  const { store, config } = app
+  const { store, config, redis, keys } = app
   // What is left when the time is over stays due, and is among the first at the next tick.
   if (options.signal.aborted) return 'unread'
   const pace = paceMs(request, now, config.movePollIntervalMs)
@@ -102,18 +109,29 @@ async function observe(app: App, request: Request, now: number, options: Observe
     const { observation: seen, observed } = await readOutcome(app, request, opened, now, options)
     const observation = (await isOvertaken(app, request, seen)) ? overtaken : seen
     const revertedSince = await noteReverted(app, request, observation, now)
-    const step = nextStep({ ...request, revertedSince }, observation, now, config.moveTimeoutMs, app.timings.graceMs / 3)
+    const found = nextStep({ ...request, revertedSince }, observation, now, config.moveTimeoutMs, app.timings.graceMs / 3)
+    // It may have ended before it was slow.
+    const step = found?.name === 'slow' && observed !== 'read' ? undefined : found
     const changed = step && checkRecord(app, request)
     if (changed) await distrust(app, request, changed)
     else if (step) {
       const isEnd = stepOf(step.name).stamps?.includes('endedAt')
-      const set = { ...step.set, ...(isEnd ? { unansweredSince: request.unansweredSince } : {}) }
+      const set = { ...step.set, ...(isEnd ? await whatHidesEnd(app, request, step.name, now, pace) : {}) }
       await store.take(request, step.name, { set, dueInMs: step.isDueAgain ? pace : undefined })
     } else await store.postpone(request.id, pace)
+    if (observed === 'read') await guardStore(() => redis.set(keys.observed(request.id), String(now), 'PX', revertedMs))
     return observed
   } finally {
     if (claim !== undefined) await store.endRetraction(request.id, claim)
   }
+}
+
+/** What says that it may have ended before this look: nobody looked for a while, or the account API did not answer. */
+async function whatHidesEnd({ redis, keys }: App, request: Request, step: StepName, now: number, paceMs: number) {
+  const { unansweredSince, untrackedMs, acceptedAt, sentAt } = request
+  const last = Number((await guardStore(() => redis.get(keys.observed(request.id)))) ?? acceptedAt ?? sentAt)
+  const isLong = step === 'finish' && now - last > Math.max(lostAfterMs, 3 * paceMs)
+  return { unansweredSince, untrackedMs: isLong ? (untrackedMs ?? 0) : untrackedMs }
 }
 
 const overtaken: Observation = { is: 'superseded', cause: { code: 'changed-by-another' } satisfies CommonFinding }
@@ -210,7 +228,7 @@ async function readOutcome(app: App, request: Request, { change, input, latest }
   try {
     return { observation: await inLane(lane, look, { requestId: request.parent?.id ?? request.id }), observed: 'read' as const }
   } catch (error) {
-    if (error instanceof AccountLimitError) return unclear('skipped')
+    if (error instanceof AccountLimitError) return unclear('limited')
     onApiError(app, error)
     return unclear('unread')
   }
@@ -257,18 +275,24 @@ const mostShown = 100
 /** Notes since when no look was answered. Messages say so then: otherwise a change would seem under way though nobody can see it. */
 async function noteSilence(app: App, results: Observed[], now: number): Promise<void> {
   const { redis, keys } = app
-  if (results.includes('read')) {
-    const removed = await guardStore(async () => [await redis.del(keys.unanswered), await redis.del(keys.silence)])
-    if (removed[0] === 1) await showUnderway(app)
-    return
-  }
-  if (!results.includes('unread')) return
-  const first = await guardStore(() => redis.set(keys.silence, String(now), 'PX', rememberedMs, 'NX', 'GET'))
+  const isUnread = results.includes('unread')
+  // Looks without an answer use up the limit, so one that waits for its turn goes on with a silence.
+  if (!isUnread && !results.includes('limited')) return
+  const first = await guardStore(() =>
+    isUnread ? redis.set(keys.silence, String(now), 'PX', rememberedMs, 'NX', 'GET') : redis.get(keys.silence),
+  )
+  if (first === null && !isUnread) return
   const since = Number(first ?? now)
   await guardStore(() => redis.pexpire(keys.silence, rememberedMs))
   if (now - since < lostAfterMs) return
   const known = await guardStore(() => redis.set(keys.unanswered, String(since), 'PX', rememberedMs, 'GET'))
   if (known === null) await showUnderway(app)
+}
+
+async function endSilence(app: App): Promise<void> {
+  const { redis, keys } = app
+  const removed = await guardStore(async () => [await redis.del(keys.unanswered), await redis.del(keys.silence)])
+  if (removed[0] === 1) await showUnderway(app)
 }
 
 async function showUnderway(app: App): Promise<void> {

@@ -378,7 +378,10 @@ async function take(
 
   const at = Number(stamp)
   const tookMs = step.stamps?.includes('endedAt') && sentAt !== undefined ? at - sentAt - untrackedMs : undefined
-  if (to === 'done' && tookMs !== undefined) await noteDuration(records, kind, tookMs)
+  // The latest possible end says nothing of how long it took.
+  const { untrackedMs: hidden, unansweredSince } = { ...request, ...data.set }
+  if (to === 'done' && tookMs !== undefined && hidden === undefined && unansweredSince === undefined)
+    await noteDuration(records, kind, tookMs)
   const from = couldStartAt(request)
   const sinceApprovalMs = name === 'send' && from !== undefined ? at - from : undefined
   const of = parent ? { requestId: parent.id, item: idOfResource(resource), requestKind: parent.kind } : { requestId: id }

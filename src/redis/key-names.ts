@@ -80,6 +80,8 @@ export function createKeys(prefix: string) {
     accountCheck: { found: `${tag}:account-check`, turn: `${tag}:account-check:turn` },
     /** Since when the account shows what was before a change that it accepted, in ms since 1970. */
     reverted: (id: string) => `${tag}:reverted:${id}`,
+    /** When the account was last seen to answer about a change under way, in ms since 1970. */
+    observed: (id: string) => `${tag}:observed:${id}`,
     lastTick: `${tag}:last-tick`,
     /** The settings with which Redis could lose requests, as the operators were notified of them. */
     redisFaults: `${tag}:redis-faults`,

@@ -257,7 +257,10 @@ describe('the children of a request', () => {
     const endAfter = (ms: number) => endIfOver(appWith({ store: { ...store, now: async () => (await store.now()) + ms } }), id)
 
     await endAfter(50_000)
+    await redis.set(keys.silence, '1')
+    await endAfter(61_000)
     expect((await parent()).slowAt).toBeUndefined()
+    await redis.del(keys.silence)
     for (const ms of [61_000, 70_000]) await endAfter(ms)
 
     expect((await parent()).slowAt).toBeDefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '../../src/account/objects.ts'
-import { ApiUnreachableError } from '../../src/domain/errors.ts'
+import { AccountLimitError, ApiUnreachableError } from '../../src/domain/errors.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { usualTimings } from '../../src/domain/timings.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
@@ -173,10 +173,15 @@ describe('an account API that does not answer', () => {
   /** Moves under way, and ticks at which the account answers or not, so long after the first. */
   async function startSilence(count = 2) {
     let isAway = true
+    let isLimited = false
+    let shown = 'moving'
+    const limit = new AccountLimitError({ operation: 'elasticIps.get', kind: 'read', perMinute: 60, waitMs: 1_000, answered: false })
+    const done = (id: string) => ({ id, address: id, status: 'active', server: { id: 'sv_2', hostname: 'web-2' } })
     const moving = (id: string) => ({ id, address: id, status: 'moving', server: undefined })
     const elasticIps = {
-      list: async () => (isAway ? Promise.reject(noAnswer) : wholeList([])),
-      get: async (id: string) => (isAway ? Promise.reject(noAnswer) : moving(id)),
+      list: async () =>
+        isAway ? Promise.reject(noAnswer) : isLimited ? Promise.reject(limit) : wholeList(shown === 'done' ? ids.map(done) : []),
+      get: async (id: string) => (isLimited ? Promise.reject(limit) : isAway ? Promise.reject(noAnswer) : moving(id)),
     }
     const jobs = startJobs([moveChange({ account: { elasticIps } } as never)])
     const { store, redis, keys } = jobs
@@ -190,8 +195,11 @@ describe('an account API that does not answer', () => {
     await redis.del(keys.outbox)
     const startedAt = await store.now()
 
-    async function tick(sinceMs: number, is: 'away' | 'back'): Promise<void> {
-      isAway = is === 'away'
+    /** `listed`: the list takes the last turns. `limited`: there is none for it either. */
+    async function tick(sinceMs: number, is: 'away' | 'back' | 'listed' | 'limited' | 'done'): Promise<void> {
+      isAway = is === 'away' || is === 'listed'
+      isLimited = is === 'listed' || is === 'limited'
+      shown = is
       const app = jobs.appWith({ store: { ...store, now: async () => startedAt + sinceMs } })
       await track(app, await store.findMany(ids))
     }
@@ -238,6 +246,50 @@ describe('an account API that does not answer', () => {
     await tick(3_629_000, 'away')
     expect(await since()).toEqual([undefined, undefined])
     expect(await redis.pttl(keys.silence)).toBeGreaterThan(0)
+  })
+
+  test('is shown after 30 s also while its failed reads, or those of one list, use up the limit', async () => {
+    const { tick, since } = await startSilence()
+
+    await tick(0, 'limited')
+    await tick(10_000, 'listed')
+    for (const ms of [20_000, 39_999]) await tick(ms, 'limited')
+    expect(await since()).toEqual([undefined, undefined])
+    await tick(40_000, 'limited')
+    expect(await since()).toEqual([10_000, 10_000])
+  })
+
+  test('makes nothing slower than usual', async () => {
+    const { tick, find, redis, keys } = await startSilence()
+    await redis.hset(keys.record('r0'), 'slowAfterMs', '60000')
+
+    await tick(50_000, 'away')
+    await tick(90_100, 'away')
+    expect((await find('r0')).slowAt).toBeUndefined()
+    await tick(91_000, 'back')
+    expect((await find('r0')).slowAt).toBeDefined()
+  })
+
+  test('hides when a change ended, as a pause of the looks does, so its duration does not count', async () => {
+    const { tick, find, redis, keys } = await startSilence()
+    const noted = () => redis.llen(keys.durations('ip.move'))
+
+    await tick(10_000, 'back')
+    await tick(41_000, 'done')
+    expect(await find('r0')).toMatchObject({ state: 'done', untrackedMs: 0 })
+    expect(await noted()).toBe(0)
+
+    const away = await startSilence()
+    for (const ms of [10_000, 40_001]) await away.tick(ms, 'away')
+    await away.tick(41_000, 'done')
+    expect(await away.find('r0')).toMatchObject({ state: 'done', unansweredSince: expect.any(Number) })
+    expect(await away.redis.llen(away.keys.durations('ip.move'))).toBe(0)
+
+    const seen = await startSilence()
+    for (const ms of [10_000, 30_000]) await seen.tick(ms, 'back')
+    await seen.tick(41_000, 'done')
+    expect((await seen.find('r0')).untrackedMs).toBeUndefined()
+    expect(await seen.redis.llen(seen.keys.durations('ip.move'))).toBe(2)
   })
 
   test('does not delay the reports of ends by so many updates', async () => {
