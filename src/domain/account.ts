@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { replacedWords } from './key-ends.ts'
 import { hasInvisible, moment, owner, type Phrase, phrase, sameName } from './text.ts'
 
 /** What the account API shows of an object. An undefined member was not shown. Sets of values such as a status are open. */
@@ -182,8 +183,16 @@ export function isBgp({ id, mode }: { id: string; mode?: string }): boolean {
   return id.startsWith('ueip_') || mode?.toLowerCase() === 'bgp'
 }
 
-/** Other things with the same name: their number, and the ids of up to three of them. `ends`: when each of these ends by itself, in ms since 1970. */
-export const Namesakes = z.object({ others: z.array(z.string()), count: z.number(), ends: z.array(z.number().nullable()).optional() })
+/**
+ * Other things with the same name: their number, and the ids of up to three of them. `ends`: when each of these ends by itself, in ms since 1970.
+ * `replaced`: whether a newer one took its place.
+ */
+export const Namesakes = z.object({
+  others: z.array(z.string()),
+  count: z.number(),
+  ends: z.array(z.number().nullable()).optional(),
+  replaced: z.array(z.boolean()).optional(),
+})
 type Namesakes = z.infer<typeof Namesakes>
 
 export function findNamesakes(name: string, all: { id: string; name: string }[], ownId?: string): Namesakes | undefined {
@@ -192,10 +201,11 @@ export function findNamesakes(name: string, all: { id: string; name: string }[],
 }
 
 /** Lists them as the subject of a sentence: `Another server (sv_9) is`. */
-export function namesakesAre({ others, count, ends }: Namesakes, what: { one: string; many: string }): Phrase {
+export function namesakesAre({ others, count, ends, replaced }: Namesakes, what: { one: string; many: string }): Phrase {
   const listed = others.flatMap((id, index) => {
     const end = ends?.[index] ?? undefined
-    return phrase`${[index === 0 ? '' : ', ']}${id}${end === undefined ? [] : phrase`, ends ${moment(end)}`}`
+    const newer = replaced?.[index] ? [`, ${replacedWords}`] : []
+    return phrase`${[index === 0 ? '' : ', ']}${id}${end === undefined ? [] : phrase`, ends ${moment(end)}`}${newer}`
   })
   const all = count > others.length ? [...listed, ' …'] : listed
   return count === 1 ? phrase`Another ${[what.one]} (${all}) is` : phrase`${count} other ${[what.many]} (${all}) are`

@@ -4,6 +4,9 @@ import { z } from 'zod'
 export const NewKeyEnd = z.union([z.number(), z.object({ afterMs: z.number() })])
 export type NewKeyEnd = z.infer<typeof NewKeyEnd>
 
+/** Of two keys of one name. */
+export const replacedWords = 'replaced by a newer key'
+
 const minuteMs = 60_000
 const dayMs = 24 * 3_600_000
 const newMs = 3_600_000

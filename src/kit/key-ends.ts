@@ -4,7 +4,7 @@ import type { ApiKey } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { parseKeyName, writeKeyName } from '../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../domain/change.ts'
-import { type NewKeyEnd, wholeMinute } from '../domain/key-ends.ts'
+import { type NewKeyEnd, replacedWords, wholeMinute } from '../domain/key-ends.ts'
 import { moment, type Phrase, phrase } from '../domain/text.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type Opened, open, replace, seal } from '../redis/sealed.ts'
@@ -141,7 +141,7 @@ export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
 
 /** Of two keys of one name, says which replaced the other. */
 export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
-  return phrase`${moment(end)}${isReplaced ? [', replaced by a newer key'] : []}`
+  return phrase`${moment(end)}${isReplaced ? [`, ${replacedWords}`] : []}`
 }
 
 /** After a rotation with overlap two keys have one name. */

@@ -329,6 +329,15 @@ describe('a rotation that keeps the old key for a while', () => {
     expect(extension.text).toMatch(new RegExp(`Extend API key backup \\(token ends in \`?${old}\`?\\) from`))
     expect(extension.text).toContain('A newer key replaced this one. Extending it keeps its token working.')
     const extended = (await untilReport(world.slack, extension.ts, /Done/)).text
+    const offeredBy = async (command: string) => {
+      await world.ada.command(`/infra keys ${command}`, { channel: ops })
+      await world.slack.until(() => world.ada.topView())
+      const { options } = await world.ada.search(undefined, 'API key', 'backup')
+      await world.ada.close()
+      return options.map(({ text }) => text.text).toSorted()
+    }
+    for (const command of ['revoke', 'rotate']) expect(await offeredBy(command)).toEqual(['backup', 'backup (replaced by a newer key)'])
+    expect(await offeredBy('extend')).toEqual([expect.stringMatching(`^backup \\(…${old}, replaced by a newer key, ends `)])
     expect(extended).toMatch(new RegExp(`Another API key \\(\`…${latest}\`\\) is also called backup and still works\\.`))
 
     await world.ada.command('/infra keys revoke backup', { channel: ops })
@@ -346,13 +355,27 @@ describe('a rotation that keeps the old key for a while', () => {
       world.slack,
       new RegExp(`Revoke API key backup \\(token ends in \`?${latest}\`?\\)[\\s\\S]*needs approval`),
     )
-    const other = `Another API key \\(\`…${old}\`, ends <!date[^>]*>\\) is also called backup`
+    const other = `Another API key \\(\`…${old}\`, ends <!date[^>]*>, replaced by a newer key\\) is also called backup`
     expect(card.text).toMatch(new RegExp(`${other}\\.`))
     await world.ben.click(card, 'Approve')
     const { text } = await untilReport(world.slack, card.ts, /Done/)
     expect(text).toMatch(
       new RegExp(`Revoked API key backup \\(token ends in \`?${latest}\`?\\).*no longer works\\. ${other} and still works\\.`),
     )
+  })
+
+  test('says if it keeps the old key for less than was asked for, because it ends before', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 35d', 'Create key')
+    await world.ada.command('/infra keys rotate ci-deploy keeping the old one for 60d', { channel: ops })
+    const card = await untilCard(world.slack, /Rotate API key ci-deploy, keeping the old one until <!date[\s\S]*needs approval from/)
+    expect(card.text).toMatch(
+      /The old key was to be kept for 60\sd, but it ends <!date[^>]*>, and so does the new one\. To keep the new one longer, extend it once it is created\./,
+    )
+    await world.ada.click(card, 'Withdraw')
+    await untilCard(world.slack, /\*Withdrawn\*/)
+    await world.ada.command('/infra keys rotate ci-deploy keeping the old one for 30d', { channel: ops })
+    expect((await untilCard(world.slack, /Rotate API key ci-deploy.*needs approval from/s)).text).not.toContain('was to be kept')
   })
 
   test('ends the old key by its record, if the account does not rename it', async () => {

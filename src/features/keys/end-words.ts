@@ -1,3 +1,4 @@
+import { replacedWords } from '../../domain/key-ends.ts'
 import { utcTime } from '../../domain/text.ts'
 import { endsWhen, type KeyEnd, type KeyEndMessage } from '../../kit/key-ends.ts'
 import { sameKey } from '../../messages/operator-notices.ts'
@@ -6,9 +7,11 @@ import { itemButton } from '../../slack/table.ts'
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 
-/** How forms name a key: `ci-deploy (…x7Qz, ends 2027-01-02 10:00 UTC)`. */
-export function keyInForm({ label, lastSlice, end }: Partial<Pick<KeyEnd, 'lastSlice' | 'end'>> & { label: string }): string {
-  const more = [...(lastSlice === undefined ? [] : [`…${lastSlice}`]), ...(end === undefined ? [] : [`ends ${utcTime(end)}`])].join(', ')
+/** How forms name a key: `ci-deploy (…x7Qz, replaced by a newer key, ends 2027-01-02 10:00 UTC)`. */
+export function keyInForm(key: Partial<Pick<KeyEnd, 'lastSlice' | 'end' | 'isReplaced'>> & { label: string }): string {
+  const { label, lastSlice, end, isReplaced } = key
+  const slice = lastSlice === undefined ? [] : [`…${lastSlice}`]
+  const more = [...slice, ...(isReplaced ? [replacedWords] : []), ...(end === undefined ? [] : [`ends ${utcTime(end)}`])].join(', ')
   return more === '' ? label : `${label} (${more})`
 }
 
@@ -21,7 +24,7 @@ export function keyEndMessage(
   { key, told }: KeyEndMessage,
   { isDirect, command, offers }: { isDirect: boolean; command: string; offers: Parameters<typeof itemButton>[0][] },
 ): Message {
-  const { keyId, requester, end, isReplaced } = key
+  const { keyId, requester, isReplaced } = key
   const owner = mention(requester)
   const newer = isReplaced ? " The token of the newer key that replaced it isn't affected." : ''
   if (told === 'ended')
@@ -31,11 +34,13 @@ export function keyEndMessage(
       ),
     )
   const how = isDirect ? mrkdwn` To keep it, use ${code(`${command} keys extend ${keyId} 30d`)} in a channel with Lockkeeper.` : ''
-  const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${dateTime(end)}. Its token stops working then.${how}`
+  const words = mrkdwn`:hourglass: ${owner}, API key ${named(key)} ends ${phraseWords(endsWhen(key))}. Its token stops working then.${how}`
+  // Another token for a key that was replaced helps nobody.
+  const offered = offers.filter(({ kind }) => !isReplaced || kind !== 'key.rotate')
   const buttons = actionsFor(
     command,
     'ending',
-    offers.flatMap((action) => itemButton(action, { id: keyId, text: keyInForm(key) })),
+    offered.flatMap((action) => itemButton(action, { id: keyId, text: keyInForm(key) })),
   )
   return message([...wholeSection(words), ...(isDirect ? [] : buttons)])
 }

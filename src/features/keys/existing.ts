@@ -23,6 +23,10 @@ export const keysWithEnds: Thing<ApiKey & { ends?: KeyEnd | undefined }> = {
     const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
     return { ...list, items: list.items.map((key) => ({ ...key, ends: ends.get(key.id) })) }
   },
+  candidate: ({ ends, ...key }) => {
+    const known = apiKeys.candidate(key)
+    return { ...known, text: keyInForm({ label: known.text, isReplaced: ends?.isReplaced }) }
+  },
   details: ({ ends, ...key }) => [
     ...apiKeys.details(key),
     key.readOnly === undefined ? undefined : accessWords(key),
@@ -167,8 +171,9 @@ function factsOf(key: ApiKey, keys: ApiKey[], all: Map<string, KeyEnd>): z.infer
 export function namesakesOf(ends: Map<string, KeyEnd>, keys: ApiKey[], { id, name }: ApiKey): NamesakesOfKey | undefined {
   const [found] = name === undefined ? [] : keyNamesakes(keys, labelOf(name), id)
   if (!found) return undefined
-  const endsOf = (mark: string) => keys.flatMap((key) => (markOf(key) === mark ? (ends.get(key.id)?.end ?? []) : []))
-  return { name: found.name, others: found.others, count: found.count, ends: found.others.map((mark) => endsOf(mark)[0] ?? null) }
+  const shown = found.others.map((mark) => keys.flatMap((key) => (markOf(key) === mark ? (ends.get(key.id) ?? []) : []))[0])
+  const { name: label, others, count } = found
+  return { name: label, others, count, ends: shown.map((own) => own?.end ?? null), replaced: shown.map((own) => own?.isReplaced === true) }
 }
 
 export function namesakeWarnings(namesakes: NamesakesOfKey | undefined) {

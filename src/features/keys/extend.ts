@@ -42,7 +42,7 @@ const Facts = withListed(
     allowedIps: z.array(z.string()).optional(),
     lastSlice: z.string().optional(),
     namesakes: NamesakesOfKey.optional(),
-    known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true }).optional(),
+    known: KeyEnd.pick({ label: true, requester: true, request: true, createdAt: true, end: true, isReplaced: true }).optional(),
   }),
 )
 type Facts = z.infer<typeof Facts>
@@ -84,7 +84,7 @@ const endingKeys: typeof keysWithEnds = {
   ...keysWithEnds,
   candidate: ({ ends, ...key }) => {
     const known = apiKeys.candidate(key)
-    return { ...known, text: keyInForm({ label: known.text, lastSlice: key.tokenLastSlice, end: ends?.end }) }
+    return { ...known, text: keyInForm({ ...ends, label: known.text, lastSlice: key.tokenLastSlice }) }
   },
   whyLeftOut: (app, key) => apiKeys.whyLeftOut?.(app, key) ?? (key.ends === undefined ? "It doesn't end by itself." : undefined),
 }
@@ -231,8 +231,8 @@ function calledIn(facts: Facts | undefined): string | undefined {
   return facts?.known && keyInForm({ ...shownFacts(facts), label: facts.known.label })
 }
 
-function asKnown({ label, requester, request, createdAt, end }: KeyEnd) {
-  return { label, requester, request, createdAt, end }
+function asKnown({ label, requester, request, createdAt, end, isReplaced }: KeyEnd) {
+  return { label, requester, request, createdAt, end, isReplaced }
 }
 
 function factsOf(key: ApiKey, keys: ApiKey[], ends: Map<string, KeyEnd>) {

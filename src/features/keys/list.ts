@@ -71,7 +71,7 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
       b.remarks.length - a.remarks.length ||
       inNaturalOrder(b.createdAt ?? '', a.createdAt ?? ''),
     columns: columnsOf(reading),
-    details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: choiceOf },
+    details: { of: 'api-key', placeholder: 'Details of an API key', idOf: ({ id }) => id, nameOf: calledIn },
     none: mrkdwn`The account has no API keys.`,
   })
 }
@@ -80,7 +80,7 @@ function apiKeyDetails(key: ApiKey, reading: Reading, notes: Mrkdwn[]): Details 
   const own = mrkdwn`Lockkeeper uses this key. Rotate it in the dashboard and update ${code('INFRA_API_KEY')}.`
   return {
     ...detailsOf(listed(key, reading), [...columnsOf(reading), ...more, idColumn]),
-    name: keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, end: reading.ends?.get(key.id)?.end }),
+    name: keyInForm({ ...reading.ends?.get(key.id), label: nameOf(key), lastSlice: key.tokenLastSlice }),
     ...(isOwnKey(key, reading) && { isFixed: true }),
     without: reading.ends?.has(key.id) ? [] : ['key.extend'],
     notes: [...(isOwnKey(key, reading) ? [own] : []), ...notes],
@@ -110,8 +110,8 @@ function nameOf({ id, name }: ApiKey): string {
 }
 
 /** Keys of the same name differ in the last characters of their tokens. */
-function choiceOf(key: ApiKey): string {
-  return `${nameOf(key)}${key.tokenLastSlice === undefined ? '' : ` (ends in ${key.tokenLastSlice})`}`
+function calledIn({ ends, ...key }: ListedKey): string {
+  return keyInForm({ label: nameOf(key), lastSlice: key.tokenLastSlice, isReplaced: ends?.isReplaced })
 }
 
 function origins({ allowedIps }: ApiKey): Mrkdwn {

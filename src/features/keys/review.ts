@@ -3,7 +3,7 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { labelOf } from '../../domain/account.ts'
 import type { Ability } from '../../kit/ability.ts'
-import { knownEnds } from '../../kit/key-ends.ts'
+import { type KeyEnd, knownEnds } from '../../kit/key-ends.ts'
 import { type OwedMessage, owedMessage, sendOwedMessage } from '../../kit/owed-message.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
@@ -41,7 +41,7 @@ async function review(app: App): Promise<void> {
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>, now: number): OwedMessage[] {
+function messagesOn(app: App, keys: ApiKey[], ends: Map<string, Pick<KeyEnd, 'end' | 'isReplaced'>>, now: number): OwedMessage[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
     .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))
@@ -57,7 +57,7 @@ function messagesOn(app: App, keys: ApiKey[], ends: Map<string, { end: number }>
       words: mrkdwn`${nameWords(label)}${end}: ${remarks.join(', ')}${isOwn ? ' (used by Lockkeeper)' : ''}`.text,
       button: isOwn
         ? undefined
-        : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: keyInForm({ label, lastSlice }) },
+        : { label: 'Request to revoke', of: 'api-key', kind: 'key.revoke', id, text: keyInForm({ ...ends.get(id), label, lastSlice }) },
     }
   })
   return [{ words: mrkdwn`:key: *Weekly review: ${need} attention.*${rest}`.text, items: [...items, { words: all.text }] }]

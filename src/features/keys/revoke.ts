@@ -8,7 +8,6 @@ import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { changeEnd } from '../../kit/key-ends.ts'
 import { findTyped } from '../../kit/thing.ts'
-import { apiKeys } from '../../kit/things.ts'
 import { mrkdwn } from '../../slack/text.ts'
 import {
   describeKey,
@@ -41,7 +40,7 @@ export const revokeApiKey = changeFeature<Revocation, KeyFacts, 'keyId'>({
     callbackId: 'revoke-api-key',
     title: 'Revoke an API key',
     about: 'keyId',
-    fields: { keyId: pick(apiKeys, { label: 'API key', hint: 'Its token stops working when the revocation starts.' }) },
+    fields: { keyId: pick(keysWithEnds, { label: 'API key', hint: 'Its token stops working when the revocation starts.' }) },
     filled: (_, facts) => ({ keyId: pickedKey(facts) }),
   },
   command: {

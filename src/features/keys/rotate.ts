@@ -26,13 +26,12 @@ import {
   retractedBecause,
 } from '../../domain/change.ts'
 import { NewKeyEnd } from '../../domain/key-ends.ts'
-import { person, phrase, utcTime } from '../../domain/text.ts'
+import { moment, person, phrase, utcTime } from '../../domain/text.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, placeOf, shownEnds } from '../../kit/key-ends.ts'
 import { findTyped } from '../../kit/thing.ts'
-import { apiKeys } from '../../kit/things.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -97,6 +96,12 @@ export const rotationFindings = findings({
       ? phrase`The new key is ${person(by)}'s: only ${person(by)} sees its token. The old one is ${person(creator)}'s.`
       : phrase`Only ${person(by)} sees the new token, although the key is ${person(creator)}'s.`,
   ),
+  'kept-shorter': finding(
+    { asked: NewKeyEnd, endsAt: z.number() },
+    ({ asked, endsAt }) =>
+      phrase`The old key was to be kept${lastsWords(asked)}, but it ends ${moment(endsAt)}, and so does the new one. To keep the new one longer, extend it once it is created.`,
+    { isNote: () => true },
+  ),
   'not-made-here': finding("Lockkeeper didn't make this key, so it can't end it later.", {
     field: 'keep',
     next: 'Rotate it without keeping the old token. Or create a new key, and revoke this one later.',
@@ -141,7 +146,7 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
     title: 'Rotate an API key',
     about: 'keyId',
     fields: {
-      keyId: pick(apiKeys, {
+      keyId: pick(keysWithEnds, {
         label: 'API key',
         hint: 'After the approval, you press “Rotate key”. The new token is shown once, only to you.',
       }),
@@ -306,11 +311,13 @@ async function preflight(
   // Its time begins when the button is pressed, so that a slow approval takes nothing away.
   const end = options.forRequest ? oldEndsAt : await fixedEnd(app, oldEndsAt)
   const overlap = key ? await overlapWith(app, key, { oldEndsAt: end, newKey }) : { oldEndsAt }
+  const isShorter = options.forRequest && overlap?.oldEndsAt !== end && overlap?.endsAt !== undefined
+  const shorter: RotationFinding[] = isShorter ? [{ code: 'kept-shorter', asked: end, endsAt: overlap.endsAt as number }] : []
   return {
     ...checked,
     facts: { ...facts, overlap, holder },
     input: { keyId: facts.keyId, oldEndsAt: overlap?.oldEndsAt, newKey },
-    warnings: warnings.filter(({ code }) => code !== 'token-stops'),
+    warnings: [...shorter, ...warnings.filter(({ code }) => code !== 'token-stops')],
   }
 }
 

@@ -266,15 +266,34 @@ describe('a key that ends', () => {
     expect(await keys.ends()).toEqual([])
   })
 
-  test('which a newer one replaced is not taken for that one in the notice of its end', async () => {
+  test.each([
+    ['', 30 * day, " The token of the newer key that replaced it isn't affected."],
+    [', unless that ends, too', 2 * hour, ''],
+  ])('which a newer one replaced is not taken for that one in the notice of its end%s', async (_, lasts, newer) => {
     const keys = startKeys()
     const { key } = await keys.create(2 * hour)
+    await keys.create(lasts, name.replace('1f2e', '3f2e'))
     await changeEnd(keys.app, key.id, (before) => before && { ...before, isReplaced: true })
     await keys.letPass(3 * hour)
     await keys.tend()
 
-    expect(keys.posts.map(({ text }) => text)).toEqual([
-      ":no_entry_sign: API key *ci-deploy* (token ends in `new1`) has ended. It was deleted, and its token no longer works. The token of the newer key that replaced it isn't affected. cc <@U0ADA00001>",
+    expect(keys.posts.find(({ text }) => text.includes('new1'))?.text).toBe(
+      `:no_entry_sign: API key *ci-deploy* (token ends in \`new1\`) has ended. It was deleted, and its token no longer works.${newer} cc <@U0ADA00001>`,
+    )
+  })
+
+  test('which a newer one replaced is called for as such, and without a button for another token', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(30 * day)
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, isReplaced: true })
+    await keys.letPass(24 * day)
+    await keys.tend()
+
+    expect(keys.posts).toMatchObject([
+      {
+        text: expect.stringMatching(/ends <!date[^>]*>, replaced by a newer key\. Its token stops working then\.$/),
+        buttons: ['key.extend'],
+      },
     ])
   })
 
