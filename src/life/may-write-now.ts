@@ -76,7 +76,10 @@ export function mayWriteNow(facts: WriteFacts): MayWrite {
   if (approval && approval.code !== 'approved-too-long-ago') return { is: 'distrust', problem: approval }
   const held = heldFrom(now, signed, times)
   // A freeze may be lifted before its end. A window that has closed does not open earlier.
-  if (held && (now >= until || (held.waits.for === 'window' && held.at > until))) return missed
+  if (held?.waits.for === 'window' && (now >= until || held.at > until)) return { is: 'end', cause: { code: 'window-missed' } }
+  // One that began after its time kept it from nothing.
+  const wasHeld = held && now >= until && heldFrom(until - 1, signed, times) !== undefined
+  if (held && now >= until) return wasHeld ? { is: 'end', cause: { code: 'frozen-too-long' } } : missed
   if (held) return { is: 'hold', ...held }
   if (rights === undefined) return { is: 'look', at: 'rights' }
   if (rights === 'no-answer' && now < until) return { is: 'again', inMs: retryMs }

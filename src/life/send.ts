@@ -19,7 +19,7 @@ import { currentRequest, withTurn } from '../domain/lane.ts'
 import type { Freeze } from '../domain/policy.ts'
 import { type AuthorityProblem, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
-import { refusalOf, unappliedCause } from '../messages/why-not.ts'
+import { type CommonFinding, refusalOf, unappliedCause } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
 import type { StepName } from '../record/steps.ts'
@@ -180,7 +180,7 @@ async function leaveUnsent(
 ): Promise<SendResult> {
   switch (answer.is) {
     case 'end':
-      return end(app, request, 'drop', [answer.cause])
+      return drop(app, request, answer.cause)
     case 'void':
       return end(app, request, 'void', answer.causes)
     case 'distrust':
@@ -209,7 +209,19 @@ export async function refuseWithoutAuthority(app: App, request: Request, problem
   // Somebody stopped the tracking of its parent, so it is not sent now.
   if (request.parent && (await app.store.find(request.parent.id))?.state !== 'tracking') return 'waits'
   if (problem.code !== 'approved-too-long-ago') await onDistrusted(app, request, problem)
-  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : end(app, request, 'drop', [problem])
+  return problem.code === 'unknown-key' ? wait(app, request, unknownKeyMs) : drop(app, request, problem)
+}
+
+/** Why it was missed, by what it waited for when its message was last shown. */
+const causesOfWaits: { [what in Waits['for']]?: CommonFinding } = {
+  account: { code: 'account-unread' },
+  reads: { code: 'limit-used-up' },
+  writes: { code: 'limit-used-up' },
+}
+
+function drop(app: App, request: Request, cause: Finding): Promise<undefined> {
+  const known = cause.code === 'approved-too-long-ago' && request.waits ? causesOfWaits[request.waits.for] : undefined
+  return end(app, request, 'drop', [known ?? cause])
 }
 
 /** What is held is looked at again this often, so that a policy that changed, or a lost wake-up, delays nothing for long. */

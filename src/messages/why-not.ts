@@ -37,6 +37,8 @@ const tellOperators = "Tell Lockkeeper's operators before you request it again."
 /** What can end a request of any kind, or remain unchecked before it, and needs no data. */
 const constant = {
   'approved-too-long-ago': { why: 'Approved, but not started within 30 minutes. Nothing was changed.' },
+  'frozen-too-long': { why: 'Approved, but a freeze held it for too long. Nothing was changed.' },
+  'window-missed': { why: 'Approved, but not started while its window was open. Nothing was changed.' },
   'requester-lost-right': { why: 'Its requester no longer has the right to request it. Nothing was changed.' },
   'approvals-lost': { why: 'Too few of its approvers may still approve. Nothing was changed.' },
   'limit-used-up': { why: "The account's limit was used up for 30 minutes. Nothing was changed." },
@@ -76,7 +78,7 @@ const constant = {
   'freeze-older': { why: 'The record of freezes was older than one read before.' },
   'freeze-forged': { why: "The record of freezes wasn't one that Lockkeeper wrote." },
   'changed-by-another': { why: 'Another request changed it since.' },
-  'not-used': { why: "Approved, but the requester didn't press the button." },
+  'not-used': { why: 'Approved, but no token was created in time.' },
   'alert-resolved': { why: 'The alert resolved. Nothing was done.' },
   'machine-gone': { why: 'The policy no longer lets this machine request it.' },
   'approvers-unknown': { why: "whether enough people can approve it (Slack didn't return the user group)" },

@@ -113,10 +113,10 @@ describe('a new key', () => {
     const world = await startWorld({ env: { APPROVAL_TTL: '5s' } })
     const card = await approvedKey(world)
 
-    await untilReport(world.slack, card.ts, /Expired.*didn't press the button/)
+    await untilReport(world.slack, card.ts, /Expired.*no token was created/)
     await world.ada.click(card, 'Create key')
 
-    await untilShown(world.slack, people.ada, /expired.*didn't press the button/)
+    await untilShown(world.slack, people.ada, /expired.*no token was created/)
     expect(writes(world, 'POST')).toEqual([])
   })
 })

@@ -265,7 +265,7 @@ test('a click after the deadline, before a worker has expired the request, expir
   const { press, letExpire, steps, state, shown, ephemerals } = await approvedKey()
   await letExpire()
   await expect(press()).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[Refusal: This expired. Approved, but the requester didn't press the button. Nothing was done.]`,
+    `[Refusal: This expired. Approved, but no token was created in time. Nothing was done.]`,
   )
   expect([steps(), await state(), shown, ephemerals]).toEqual([['issue', 'expire-approved'], 'expired', [], []])
 })

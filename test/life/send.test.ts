@@ -177,7 +177,20 @@ const cases: Record<string, Case> = {
   'is missed once its window is closed, and does not wait for the next one': {
     rule: { windows: [justClosed] },
     signed: { agoMs: 20 * minutes },
-    is: missed,
+    is: ended('window-missed'),
+  },
+  'says that a freeze held it for as long as it may be held': {
+    before: freeze,
+    app: ({ store }) => ({ store: { ...store, now: async () => (await store.now()) + (14 * 24 + 1) * hour } }),
+    is: ended('frozen-too-long'),
+  },
+  'that waited for the account says so once it is too late, although the account has just answered': {
+    signed: { agoMs: 31 * minutes },
+    since: async ({ put }, request) => {
+      request.waits = { for: 'account' }
+      await put(request, { waits: request.waits })
+    },
+    is: ended('account-unread'),
   },
   'is missed without a read once the time to approve has passed again': {
     app: ({ store }) => ({ store: { ...store, now: async () => (await store.now()) + 270 * minutes } }),

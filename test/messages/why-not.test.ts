@@ -115,6 +115,8 @@ const ofAny: CommonFinding[] = [
   { code: 'account-unread' },
   { code: 'account-unread', refusal: { operation: 'elasticIps.get', status: 401, codes: [] } },
   { code: 'approved-too-long-ago' },
+  { code: 'frozen-too-long' },
+  { code: 'window-missed' },
   { code: 'requester-lost-right' },
   { code: 'approvals-lost' },
   { code: 'rights-unknown' },
