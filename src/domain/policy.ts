@@ -72,7 +72,7 @@ export interface Freeze {
   changes?: ChangeKind[] | undefined
   /** Undefined: every project, and changes that belong to no project. */
   projects?: Projects | undefined
-  /** Set if Lockkeeper froze by itself: only an emergency approval that names it passes it. Undefined: any does. */
+  /** Undefined if it is of the policy: any emergency approval passes that. Another one is passed only by one that names it. */
   ownId?: string | undefined
 }
 

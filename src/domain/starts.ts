@@ -13,9 +13,9 @@ export const ownFreezeName = 'freeze by command'
 export type Times = Hours & Held
 
 /**
- * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `passed`: what its genuine emergency approvals name. Any passes windows and freezes,
- * but one that Lockkeeper set by itself only if it was on then: the approval may be from before what the freeze is about. Clocks cannot tell that,
- * because another Redis may have taken over.
+ * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `passed`: what its genuine emergency approvals name. Any passes windows and freezes
+ * of the policy, but another freeze only if it was on then: the approval may be from before what that is about. Clocks cannot tell that, because another
+ * Redis may have taken over.
  */
 export function timesFor(
   policy: Policy,

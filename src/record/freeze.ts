@@ -28,7 +28,7 @@ const FreezeRecord = z.object({
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
   /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
-  before: z.array(z.object({ from: z.number(), to: z.number() })),
+  before: z.array(z.object({ id: z.string(), from: z.number(), to: z.number() })),
   by: z.string().optional(),
   reason: z.string().optional(),
   /** The channel in which it was set. The message about its end goes there, too. */
@@ -299,9 +299,14 @@ function isLoss(because: FreezeRecord['because']): because is 'data-lost' | 'set
 const mostBefore = 50
 
 function spanOf({ from, until }: { from?: number | undefined; until?: number | undefined }, last: FreezeRecord | undefined, now: number) {
-  const ended = last ? [...last.before, { from: last.from, to: Math.min(last.until ?? now, now) }] : []
+  const ended = last ? [...last.before, { id: idOfSpan(last), from: last.from, to: Math.min(last.until ?? now, now) }] : []
   const counts = (span: { from: number; to: number }) => span.from < span.to && span.to > now - longestAheadMs - startWithinMs
   return { setAt: now, from: Math.max(from ?? now, now), until, before: ended.filter(counts).slice(-mostBefore) }
+}
+
+/** The id of the freeze whose time a record has, which a lifted one has from it. */
+function idOfSpan({ id, isOn, ends }: FreezeRecord): string {
+  return isOn ? id : (ends ?? id)
 }
 
 /** No approval names it. */
@@ -312,9 +317,10 @@ const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIV
 
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   if (!record) return []
-  const { id, setAt, from, before, until = Number.POSITIVE_INFINITY, because, isOn } = record
+  const { setAt, from, before, until = Number.POSITIVE_INFINITY, isOn } = record
   // The clock of a Redis that took over may be behind.
   const ended = (to: number) => Math.min(to, now)
-  const last = { from: from <= setAt ? ended(from) : from, to: isOn ? until : ended(until), ownId: isOn && because ? id : undefined }
-  return [...before.map((span) => ({ from: span.from, to: ended(span.to) })), last].map((span) => ({ name: ownFreezeName, ...span }))
+  const last = { id: idOfSpan(record), from: from <= setAt ? ended(from) : from, to: isOn ? until : ended(until) }
+  const all = [...before.map((span) => ({ ...span, to: ended(span.to) })), last]
+  return all.map(({ id, ...span }) => ({ name: ownFreezeName, ...span, ownId: id }))
 }

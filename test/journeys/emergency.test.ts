@@ -136,6 +136,28 @@ rules:
   )
 })
 
+test('an emergency approval from before a freeze does not pass it: the key is created once that is lifted', async () => {
+  const world = await startWorldUnder(`
+rules:
+  - { name: keys, changes: key.create, approve: [S0ONCALL01], self_approval: break-glass }
+  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }`)
+  const { ben, slack } = world
+  await ben.command('/infra keys create ci-deploy', { channel: ops })
+  await openForm(world, ben, await untilCard(slack, /ci-deploy.*needs approval/s))
+  await ben.fill(undefined, { Reason: sentence })
+  await ben.submit()
+  const card = await untilCard(slack, /ci-deploy.*press \*Create key\* by/s)
+  await freeze(world)
+  await untilCard(slack, /ci-deploy.*Held by a freeze until lifted\. Then, <@U0BEN00001>, press \*Create key\*/s)
+  await ben.click(card, 'Create key')
+  await untilShown(slack, people.ben, /Nothing was created\. Held by a freeze until lifted/)
+  expect(world.accountApi.journal.writes()).toEqual([])
+
+  await ben.command('/infra unfreeze', { channel: ops })
+  await ben.click(await untilCard(slack, /ci-deploy.*Approved.*press \*Create key\* by/s), 'Create key')
+  await untilCard(slack, /Done.*ci-deploy/s)
+})
+
 describe('a form that is open while what its decision passes changes is shown again, with the reason, before it counts:', () => {
   const policy = `
 rules:
