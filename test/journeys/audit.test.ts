@@ -27,7 +27,7 @@ test('a whole move is one row, with its steps on demand, and every entry is prin
   expect(steady(audit.text).split('\n')).toEqual([
     '*Audit: 1 result matching `eip_2BJYBkPZR5x1t` <@U0BEN00001>, newest first*',
     '*[Move 203.0.113.10: web-1 → web-2]*',
-    'Outcome: Done  ·  When: (time)  ·  By: <@U0ADA00001>  ·  Decision: approved by <@U0BEN00001>  ·  Notes: 1 refused attempt by <@U0ADA00001>',
+    'Outcome: Done  ·  When: (time)  ·  By: <@U0ADA00001>  ·  Decision: approved by <@U0BEN00001>  ·  Notes: 1 refused attempt by <@U0ADA00001>: they requested it themselves',
     'Entries searched: all 6, back to (time).',
   ])
   expect(steady((await untilShown(world.slack, people.ben, /Requested:/)).text)).toMatchInlineSnapshot(`

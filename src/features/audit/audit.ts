@@ -35,7 +35,7 @@ export const showAudit: OwnAbility = {
           usage: '[word…] [since 3d]',
           group: 'View',
           summary: 'Each request with its requester, decision and outcome',
-          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older.`,
+          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older, ${code('before 1d')} what is newer.`,
           examples: ['203.0.113.10', 'me since 3d'],
           takesMentions: true,
           need: 'read',
@@ -52,37 +52,49 @@ export const showAudit: OwnAbility = {
 
 async function auditListing(app: App, typed: string[], me: string): Promise<Listing> {
   const { catalog } = app
-  const { words, since } = await takeSince(app, typed, me)
-  const filter = readFilter(words, me, catalog, since)
+  const { words, times } = await takeTimes(app, typed, me)
+  const filter = readFilter(words, me, catalog, times)
   const found = await findStories(app, filter.fits)
   const { stories } = found
   const links = await linksOf(app, stories)
   const rows = stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog))
   const matching = typed.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
+  // By the newest entry of the oldest row, in whole minutes: the next search may show some rows again, and leaves out none.
+  const oldestAt = found.isCut ? stories.at(-1)?.entries.at(-1)?.at : undefined
+  const older =
+    oldestAt === undefined
+      ? mrkdwn``
+      : mrkdwn` Older requests may match: add ${code(`before ${Math.floor(((await app.store.now()) - oldestAt) / 60_000)}m`)}, or words.`
   return {
-    title: mrkdwn`Audit: ${rows.length} ${rows.length === 1 ? 'result' : 'results'}${matching}, newest first`,
+    title: found.isCut
+      ? mrkdwn`Audit: the newest ${rows.length} results${matching}`
+      : mrkdwn`Audit: ${rows.length} ${rows.length === 1 ? 'result' : 'results'}${matching}, newest first`,
     ...listedRows(rows),
     empty: typed.length === 0 ? mrkdwn`The audit has no entries yet.` : mrkdwn`No entry matches ${filter.shown}. ${noMatchTip}`,
-    notes: searchNotes(found),
+    notes: searchNotes(found, older),
   }
 }
 
-interface Since {
+/** `isEnd`: of the entries before it. Otherwise of those from then on. */
+interface Bound {
   at: number
+  isEnd: boolean
   shown: Mrkdwn
 }
 
-/** Takes `since 3d` or `from 2026-11-01` out of the words. */
-async function takeSince(app: App, words: string[], me: string): Promise<{ words: string[]; since?: Since }> {
-  const at = words.findIndex((word) => /^(?:since|from)$/i.test(word))
-  const typed = words[at + 1]
-  if (at < 0 || typed === undefined) return { words }
+/** Takes `since 3d`, `from 2026-11-01` and `before 1d` out of the words. */
+async function takeTimes(app: App, words: string[], me: string): Promise<{ words: string[]; times: Bound[] }> {
+  const at = words.findIndex((word) => /^(?:since|from|before)$/i.test(word))
+  const [mark = '', typed] = at < 0 ? [] : words.slice(at)
+  if (typed === undefined) return { words, times: [] }
   const [zone, now] = await Promise.all([app.directory.zone(me), app.store.now()])
   const read = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} 00:00`, { now, zone, longestMs: longestSinceMs })
   const day = 'problem' in read && read.problem.code === 'past' ? read.problem.at : undefined
-  const since = 'problem' in read ? day : now - (read.at - now)
-  if (since === undefined) throw new Refusal('wrong-usage', mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
-  return { words: words.toSpliced(at, 2), since: { at: since, shown: mrkdwn`since ${code(typed)}` } }
+  const time = 'problem' in read ? day : now - (read.at - now)
+  if (time === undefined) throw new Refusal('wrong-usage', mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
+  const isEnd = /^before$/i.test(mark)
+  const others = await takeTimes(app, words.toSpliced(at, 2), me)
+  return { words: others.words, times: [{ at: time, isEnd, shown: mrkdwn`${isEnd ? 'before' : 'since'} ${code(typed)}` }, ...others.times] }
 }
 
 /** Entries are kept for less. */
@@ -107,12 +119,12 @@ interface Word {
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
-export function readFilter(words: string[], me: string, catalog: WordsOfChanges, since?: Since) {
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges, times: Bound[] = []) {
   const read = words.map((word) => readWord(word, me, catalog))
-  const shown = [...read.map(({ shown }) => shown), ...(since ? [since.shown] : [])]
+  const shown = [...read.map(({ shown }) => shown), ...times.map(({ shown }) => shown)]
   return {
     fits: (entry: FoundEntry) => {
-      if (since && entry.at < since.at) return false
+      if (times.some(({ at, isEnd }) => entry.at < at !== isEnd)) return false
       let made: string | undefined
       const text = () => {
         made ??= textOf(entry, catalog)
@@ -171,11 +183,10 @@ function textOf(entry: FoundEntry, catalog: WordsOfChanges): string {
 const noMatchTip = mrkdwn`Use fewer or other words. To find a person, mention them with ${code('@')}, or type ${code('me')}.`
 
 /** Says which entries were searched. Empty if the audit has no entries. */
-function searchNotes({ searched, unreadable, since, isCut, isWhole }: Awaited<ReturnType<typeof findStories>>): Mrkdwn[] {
+function searchNotes({ searched, unreadable, since, isWhole }: Awaited<ReturnType<typeof findStories>>, older: Mrkdwn): Mrkdwn[] {
   if (searched === 0) return []
   const entries = `${isWhole ? 'all' : 'the newest'} ${searched.toLocaleString('en-US')}`
   const back = since === undefined ? '' : mrkdwn`, back to ${dateTime(since)}`
   const broken = mrkdwn` *${unreadable} of them can't be read.* Lockkeeper's operators can check them with ${code('npm run audit:verify')}.`
-  const older = isCut ? ' Older requests may match: add words to see them.' : ''
   return [mrkdwn`Entries searched: ${entries}${back}.${older}${unreadable > 0 ? broken : ''}`]
 }

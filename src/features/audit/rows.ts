@@ -193,6 +193,8 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
   if (requestId === undefined)
     return joined([...refused.flatMap(whyRefused), ...once, ...entries.flatMap((entry) => freezeNotes(entry, catalog))])
   const attempts = refused.length
+  const reasons = new Set(refused.map((entry) => joined(whyRefused(entry))?.text))
+  const [why] = refused.flatMap(whyRefused)
   const has = (wanted: string) => entries.some(({ act }) => act === wanted)
   const isUnsent = ({ act, item }: FoundEntry) => item === undefined && ['discard', 'drop', 'not-start'].includes(act)
   const whyUnsent = entries.filter(isUnsent).flatMap((entry) => causesInWords(entry, catalog))
@@ -200,7 +202,9 @@ function notesOn({ requestId }: Story, entries: FoundEntry[], catalog: WordsOfCh
     ...(has('distrust') ? [mrkdwn`its record can't be trusted`] : []),
     ...whyUnsent.map((why) => mrkdwn`${why}`),
     ...(attempts > 0
-      ? [mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}${byWhom(refused)}`]
+      ? [
+          mrkdwn`${attempts.toLocaleString('en-US')} refused ${attempts === 1 ? 'attempt' : 'attempts'}${byWhom(refused)}${why && reasons.size === 1 ? mrkdwn`: ${why}` : ''}`,
+        ]
       : []),
     ...(has('request') ? [] : [mrkdwn`its first entry wasn't found`]),
   ])

@@ -123,6 +123,11 @@ const rows: Record<string, Noted[]> = {
   ],
   'under way': wholeMove.slice(0, 5),
   'with refused attempts': [...wholeMove.slice(0, 2), refusedMove, refusedMove],
+  'with refused attempts for two reasons': [...wholeMove.slice(0, 2), refusedMove, { ...refusedMove, causes: [isGuest] }],
+  'with a press in vain while the account API was away': [
+    ...wholeMove.slice(0, 2),
+    { ...ofMove, act: 'refused', by: ada, attempted: 'request-issue', causes: [{ code: 'account-away' }] },
+  ],
   'whose record was changed': [...wholeMove.slice(0, 2), { ...ofMove, act: 'distrust' }],
   'whose beginning was not found': wholeMove.slice(-1),
   'refused before there was a request': [refusedUse],
@@ -311,7 +316,7 @@ describe('the list', () => {
       catalog,
       audit: { redis: { xrevrange }, keys: createKeys('test'), keyring, chained: async () => {} },
       directory: { zone: async () => 'UTC' },
-      store: { now: async () => noon, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
+      store: { now: async () => noon + 3_600_000, findMany: async (ids: string[]) => ids.map((id) => requestFor({ id })) },
       slack: { identity: { linkTo: ({ id }: { id: string }) => `https://nimbus.slack.com/archives/${id}` } },
     } as never)
   }
@@ -371,7 +376,21 @@ describe('the list', () => {
     const listing = await list([], [...many(50), ...many(50).map((one): Noted => ({ ...one, act: 'approve', by: ben }))])
     expect(hasTable(listAnswer(listing, { name: '/infra', command: 'audit', args: [], page: 0 }))).toBe(true)
     expect(listing.rows).toHaveLength(30)
-    expect(around(listing)).toContain('Entries searched: all 100, back to (time). Older requests may match: add words to see them.')
+    expect(around(listing)).toMatch(/^Audit: the newest 30 results\n/)
+    expect(around(listing)).toMatch(
+      /Entries searched: all 100, back to \(time\)\. Older requests may match: add `before \d+m`, or words\.$/,
+    )
+  })
+
+  test('goes on with older requests by what it says below the newest, between two times', async () => {
+    const kept = many(50).map((one, index) => ({ ...one, at: noon + index * 60_000 }) as Noted)
+    const idsOf = ({ table }: Listing) => table?.rows.map(([what]) => String(what).match(/archives\/0*(\d+)/)?.[1])
+    const newest = await list(['since', '50m'], kept)
+    expect(newest.title.text).toBe('Audit: the newest 30 results matching since `50m`')
+    const [, hint = ''] = around(newest).match(/add `(before \d+m)`/) ?? []
+    const older = await list(['since', '50m', ...hint.split(' ')], kept)
+    expect(older.title.text).toBe('Audit: 10 results matching since `50m` before `40m`, newest first')
+    expect([idsOf(newest)?.at(-1), idsOf(older)?.[0], idsOf(older)?.at(-1)]).toEqual(['20', '19', '10'])
   })
 
   test('says if nothing matches, or if the audit is empty', async () => {
