@@ -169,6 +169,8 @@ export function buttonOf(
 
 /** Names the commands that were probably meant. `taken`: how many of the words were meant as the command, before its arguments. */
 export function meantBy(commands: Command[], words: string[]): { names: string[]; taken: number } {
+  const [synonym] = commands.filter(({ synonyms }) => synonyms?.includes(typedWords(words, 2)))
+  if (synonym) return { names: [synonym.words], taken: 2 }
   const names = [...commands.map((command) => command.words), 'help']
   const [whole, first] = [suggestNames(names, typedWords(words, 2)), typedWords(words, 1)]
   if (typedWords(words, 2) === `${first} list` && names.includes(`${first}s`)) return { names: [`${first}s`], taken: 2 }

@@ -164,6 +164,7 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
 /** `which`: the freeze that a button is about. */
 async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
   await authorize(app, origin, { to: 'unfreeze' })
+  const held = await heldTitles(app)
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)
   if (lifted === 'unknown-key') throw await refuse(app, origin, { to: 'unfreeze' }, { code: 'freeze-unreadable' })
   if (!lifted && which !== undefined) throw await refuse(app, origin, { to: 'unfreeze' }, { code: 'freeze-over' })
@@ -172,7 +173,7 @@ async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: 
   void tell(app, lifted)
   await judgeHeld(app)
   const still = freezesOfPolicy(ofPolicy)
-  return mrkdwn`${unfrozenWords(lifted)}${still ? mrkdwn` ${still}` : ''}`
+  return mrkdwn`${unfrozenWords(lifted, { held })}${still ? mrkdwn` ${still}` : ''}`
 }
 
 /** What is approved starts, or its message says what holds it now. The messages of those that wait for a press say what would. */

@@ -71,7 +71,7 @@ interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
   change: (app: App) => Change<Input, Facts>
   findings: Findings
   form: Form<Input, Facts, Name>
-  command: Pick<Command, 'words' | 'group' | 'usage' | 'summary' | 'details' | 'examples' | 'shortcut' | 'isComplete'> & {
+  command: Pick<Command, 'words' | 'synonyms' | 'group' | 'usage' | 'summary' | 'details' | 'examples' | 'shortcut' | 'isComplete'> & {
     /** The label of the button that opens the empty form, on the Home tab and in help. */
     button?: string
     /** The command for all that a thing has, if its name was typed in place of one of these. */

@@ -55,10 +55,12 @@ function neverBegan({ from }: FreezeRecord, at: number | undefined): boolean {
   return at !== undefined && from > at
 }
 
-/** `Unfrozen`, or that the one that was lifted had not begun. `more`: who lifted it. */
-export function unfrozenWords(lifted: FreezeRecord, more = mrkdwn``): Mrkdwn {
-  if (neverBegan(lifted, lifted.until)) return mrkdwn`:sunny: *Planned freeze canceled*${more}.`
-  return mrkdwn`:sunny: *Unfrozen*${more}. ${startsInOrder}${canceledWords(lifted)}`
+/** `Unfrozen`, or that the one that was lifted had not begun. `by`: who lifted it. `held`: what it held, for them. */
+export function unfrozenWords(lifted: FreezeRecord, { by, held }: { by?: string | undefined; held?: HeldTitles } = {}): Mrkdwn {
+  const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
+  if (neverBegan(lifted, lifted.until)) return mrkdwn`:sunny: *Planned freeze canceled*${who}.`
+  const starts = held ? startsNow(held) : mrkdwn`${startsInOrder}`
+  return mrkdwn`:sunny: *Unfrozen*${who}. ${starts}${canceledWords(lifted)}`
 }
 
 /** The first message of a freeze, once it is over. `last`: the newest one, which may have lifted or replaced it. */
@@ -78,7 +80,6 @@ export function freezeMessage(docsUrl: URL, record: FreezeRecord, when: 'set' | 
   const { id, isOn, by, because, setAt, from, until } = record
   if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}${canceledWords(record)}`))
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
-  const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
   const mark = from > setAt ? 'Freeze planned' : 'Frozen'
@@ -86,7 +87,7 @@ export function freezeMessage(docsUrl: URL, record: FreezeRecord, when: 'set' | 
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
-      isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replacesWords(record)}${after}${more}` : unfrozenWords(record, who),
+      isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replacesWords(record)}${after}${more}` : unfrozenWords(record, { by }),
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
@@ -114,7 +115,7 @@ function startsNow({ starting, pressed }: HeldTitles): Mrkdwn {
   const starts = mrkdwn`${count(starting)} ${starting.length === 1 ? 'starts' : 'start'} now${named(starting)}`
   const presses = mrkdwn`${count(pressed)} ${pressed.length === 1 ? 'starts' : 'start'} once the requester presses the button${named(pressed)}`
   const lines = [...(starting.length > 0 ? [starts] : []), ...(pressed.length > 0 ? [presses] : [])]
-  return lines.length === 0 ? mrkdwn`No approved change waits for it.` : joinMrkdwn(lines, '\n')
+  return lines.length === 0 ? mrkdwn`No approved change starts now.` : joinMrkdwn(lines, '\n')
 }
 
 export function toldOfUnfreeze({ starting, pressed }: HeldTitles): Mrkdwn[] {

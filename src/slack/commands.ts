@@ -15,6 +15,8 @@ type Group = (typeof groups)[number]
 
 export interface Command {
   words: string
+  /** Other words that people try: they are answered with this command. */
+  synonyms?: string[]
   group: Group
   /** The arguments, as help shows them: `[<elastic ip> <server>]`. Empty if the command takes none. */
   usage: string
@@ -73,7 +75,9 @@ export function findCommand(commands: Command[], words: string[]): { command: Co
 export function isMistyped(commands: Command[], words: string[]): boolean {
   const typed = words.slice(0, 2).join(' ').toLowerCase()
   const [group = ''] = typed.split(' ')
-  return commands.some((command) => command.words.startsWith(`${group} `) && countMistakes(typed, command.words) === 1)
+  const isMeant = ({ words, synonyms }: Command) =>
+    synonyms?.includes(typed) || (words.startsWith(`${group} `) && countMistakes(typed, words) === 1)
+  return commands.some(isMeant)
 }
 
 /** Slack's own clients send less. If a text has many quotes, the time to split it into words grows with the square of its length. */

@@ -41,7 +41,13 @@ const commands = [
   command('plans', { summary: 'Virtual machine plans', examples: ['fra in-stock EUR'] }),
   command('pending', { usage: '', summary: 'Requests that need approval' }),
   command('keys', { group: 'Keys', summary: 'API keys', examples: ['terraform'] }),
-  command('keys create', { group: 'Keys', usage: '[<name>]', summary: 'Request a new API key', need: 'key.create' }),
+  command('keys create', {
+    group: 'Keys',
+    synonyms: ['keys new'],
+    usage: '[<name>]',
+    summary: 'Request a new API key',
+    need: 'key.create',
+  }),
   command('whoami', { group: 'You', usage: '', summary: 'What you may request' }),
 ]
 const everything: Need[] = ['read', 'ip.move', 'vm.rename', 'key.create']
@@ -148,6 +154,7 @@ test('what people read who ask for help or mistype a command is in commands.answ
     'vn',
     'IP',
     'keys creat',
+    'keys NEW ci-deploy',
     'key list',
     'approve 3408167d',
     'weather',

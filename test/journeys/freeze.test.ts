@@ -47,7 +47,7 @@ describe('a freeze', () => {
     expect(form).toMatch(new RegExp(`2 approved changes start now: ${titles.join(', ')}\\.`))
     expect(patchesOf(world)).toEqual([])
     await world.chiara.submit()
-    await untilShown(world.slack, people.chiara, /\*Unfrozen\*\. Approved changes that nothing else holds start now\./)
+    await untilShown(world.slack, people.chiara, new RegExp(`\\*Unfrozen\\*\\. 2 approved changes start now: ${titles.join(', ')}\\.`))
     for (const { card } of inOrder) await untilReport(world.slack, card.ts, /Done/)
     const waiting = undecided?.card as Message
     await world.slack.until(() => !cardNow(world, waiting)?.text.includes('Held by'), { what: 'the message without the freeze' })
@@ -226,7 +226,7 @@ describe('a freeze', () => {
     const begun = await freeze(world)
     const { card } = await requestMove(world)
     await world.chiara.click(begun, 'Unfreeze')
-    expect(JSON.stringify(await world.slack.until(() => world.chiara.topView()))).toContain('No approved change waits for it.')
+    expect(JSON.stringify(await world.slack.until(() => world.chiara.topView()))).toContain('No approved change starts now.')
     await approveHeld(world, world.ben, card)
     await untilCard(world.slack, /Approved\.\* Held by a freeze until lifted/)
     await world.chiara.submit()

@@ -243,8 +243,16 @@ describe('a key for a time', () => {
       return (await untilShown(world.slack, people.ada, fits)).text
     }
     await refusal('/infra keys create ci-deploy for 30', /`30` isn't an end/)
+    await refusal('/infra keys create ci-deploy for 2', /`2` isn't an end/)
+    await refusal('/infra keys extend terraform 2', /`2` isn't an end that Lockkeeper can read\. Write days, such as 30d/)
     await refusal('/infra keys create ci-deploy for yesterday', /Not requested: couldn't read `for yesterday`\. Write an end as/)
     await refusal('/infra keys rotate ci-deploy keeping the old one', /say for how long/i)
+    for (const [synonym, command] of [
+      ['delete', 'revoke'],
+      ['prolong', 'extend'],
+      ['add', 'create'],
+    ])
+      await refusal(`/infra keys ${synonym} ci-deploy`, new RegExp(`keys ${synonym}\` isn't a command\\. Did you mean .*keys ${command}`))
     await refusal('/infra help keys extend', /extend \[&lt;key&gt; &lt;time&gt; \| &lt;key&gt; until &lt;date&gt;\]/)
     await refusal(
       '/infra keys create ci-deploy in 45 days',

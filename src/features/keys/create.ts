@@ -125,6 +125,7 @@ export const createApiKey = changeFeature({
   form,
   command: {
     words: 'keys create',
+    synonyms: ['keys add', 'keys new'],
     usage: '[<name> [for <time> | until <date>]]',
     group: 'Keys',
     summary: 'Request a new API key',

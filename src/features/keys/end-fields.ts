@@ -112,7 +112,7 @@ export function enteredEnd({ ends, date }: { ends: string; date: string }): stri
 
 /**
  * Splits `for 30d`, `in 30d` or `until 2026-12-24` from the end of typed words. With `bare`, also a time without *for*: `30d`, `30 days`, and with
- * `first`, also one that is before the others.
+ * `first`, also one that is before the others, and a number that lacks its unit.
  */
 export function splitEnd(args: string[], { bare = false, first = false } = {}): { args: string[]; end?: string } {
   const isUntil = (word = '') => /^until$/i.test(word)
@@ -120,11 +120,15 @@ export function splitEnd(args: string[], { bare = false, first = false } = {}): 
   const end = args.slice(at + 1).join(' ')
   const isEnd = isUntil(args[at]) ? end !== '' : /^(?:\d|an? |half )/.test(end)
   if (isEnd && at >= 0) return at === 0 ? { args } : { args: args.slice(0, at), end: /^in$/i.test(args[at] ?? '') ? `in ${end}` : end }
-  const count = bare ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(-words).join(' '))) : undefined
+  const isTime = (text: string) => isElapsed(text) || (first && isNumber(text))
+  const count = bare ? [1, 2].find((words) => args.length > words && isTime(args.slice(-words).join(' '))) : undefined
   if (count !== undefined) return { args: args.slice(0, -count), end: args.slice(-count).join(' ') }
   const before = first ? [1, 2].find((words) => args.length > words && isElapsed(args.slice(0, words).join(' '))) : undefined
   return before === undefined ? { args } : { args: args.slice(before), end: args.slice(0, before).join(' ') }
 }
+
+/** A time of day elsewhere, and here probably days. */
+const isNumber = (text: string) => /^(?:in )?\d+$/i.test(text)
 
 /** Returns when a new key ends by what was typed: at a time, or so long after its creation. Throws a Refusal. */
 export async function readNewEnd(app: App, typed: string, userId: string): Promise<NewKeyEnd> {
@@ -145,6 +149,7 @@ export async function readEnd(app: App, typed: string, userId: string, from?: nu
   }
   if (typed === '') refuse(mrkdwn`Not requested: write the date on which the key ends.`)
   const [zone, today] = await Promise.all([app.directory.zone(userId), app.store.now()])
+  if (isNumber(typed)) refuse(endProblem(typed, { code: 'unreadable' }, zone))
   const now = isElapsed(typed) ? (from ?? today) : today
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)

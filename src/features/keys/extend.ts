@@ -116,6 +116,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   },
   command: {
     words: 'keys extend',
+    synonyms: ['keys prolong', 'keys renew'],
     group: 'Keys',
     usage: '[<key> <time> | <key> until <date>]',
     summary: 'Request a later end for an API key',

@@ -2,6 +2,7 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import { findInList } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessWords, labelOf, requesterOfKey } from '../../domain/account.ts'
+import { callDue } from '../../domain/key-ends.ts'
 import type { List } from '../../domain/list.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
@@ -12,10 +13,12 @@ import { type Column, type Columns, type Details, detailsOf, idColumn } from '..
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import { keyInForm } from './end-words.ts'
 
+type Ending = Pick<KeyEnd, 'end' | 'since' | 'isReplaced'>
+
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {
   isOwn: boolean
-  ends: Pick<KeyEnd, 'end' | 'isReplaced'> | undefined
+  ends: Ending | undefined
   isUrgent: boolean
   remarks: string[]
 }
@@ -47,7 +50,7 @@ const more: Column<ListedKey>[] = [
 interface Reading {
   now: number
   /** When keys end by themselves, by their ids. */
-  ends?: Map<string, Pick<KeyEnd, 'end' | 'isReplaced'>>
+  ends?: Map<string, Ending>
   /** The Slack ids of people who left the workspace. */
   left?: Set<string>
   ownLastSlice: string
@@ -92,7 +95,8 @@ function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): Listed
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
   const end = ends?.get(key.id)
   const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: end?.end })
-  return { ...key, isOwn, ends: end, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...hasLeft, ...remarks] }
+  const soon = end && !end.isReplaced && callDue(end, now) ? ['ends soon'] : []
+  return { ...key, isOwn, ends: end, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...soon, ...hasLeft, ...remarks] }
 }
 
 /** How long a list waits for Slack to say who left the workspace. */
@@ -130,7 +134,7 @@ export const listApiKeys = listFeature({
   usage: '[word…]',
   group: 'Keys',
   summary: 'API keys, those that need attention first',
-  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: past their end, no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
+  details: mrkdwn`Shows access, allowed addresses, last use and owner. All words must match. Keys that need attention come first: past their end or near it, no use shown, unused for 90 days, over a year old, full access from any IP, or its owner left the workspace.`,
   examples: ['terraform', 'read-only'],
   list: async (app, { args }) => {
     const keys = await app.lists.apiKeys()

@@ -45,6 +45,7 @@ export const revokeApiKey = changeFeature<Revocation, KeyFacts, 'keyId'>({
   },
   command: {
     words: 'keys revoke',
+    synonyms: ['keys delete', 'keys remove'],
     group: 'Keys',
     usage: '[<key>]',
     summary: 'Request to revoke an API key',
