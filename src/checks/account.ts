@@ -95,10 +95,9 @@ export function keyRefused(status: number): Found {
   )
 }
 
-/** No line if the list of keys was not read for a reason that the line of the account API has. */
-export function judgeKey({ keys, own, error }: AccountFact): Found | undefined {
+export function judgeKey({ keys, own, error }: AccountFact): Found {
   if (error instanceof ApiError && isKeyRefused(error)) return keyRefused(error.status)
-  if (error && !isFeatureMissing(error)) return undefined
+  if (error && !isFeatureMissing(error)) return unknown(mrkdwn`Not checked: see *Account API*.`)
   const key = keys.find((each) => isOwnKey(each, own))
   if (key?.readOnly === undefined) return unknown(mrkdwn`Accepted. The account API doesn't show whether it can make changes.`)
   if (!key.readOnly) return ok(mrkdwn`${nameWords(key.name ?? key.id)} is accepted and can make changes.`)

@@ -119,6 +119,6 @@ export const whoAmI = listFeature({
   async list(app, { slashCommand: { origin } }) {
     const rights = await rightsOf(app, origin)
     const listing = rightsListing(rights, origin, app.catalog.labelOf)
-    return { ...listing, notes: [...(await missing(app, rights, origin)), ...(listing.notes ?? [])] }
+    return { ...listing, title: joinMrkdwn([listing.title, ...(await missing(app, rights, origin))], ' ') }
   },
 })

@@ -106,7 +106,9 @@ describe('a rule with confirm: passkey', () => {
   - {name: addresses, changes: [ip.move, ip.evacuate], approve: {any_of: [S0ONCALL01]}, confirm: passkey}
   - {name: rest, approve: {any_of: [S0ONCALL01]} ${confirm}}`)
     await world.ben.command('/infra whoami', { channel: ops })
-    expect((await untilShown(world.slack, people.ben, /You are/)).text).toContain(`:warning: ${words}`)
+    expect((await untilShown(world.slack, people.ben, /You are/)).text).toMatch(
+      new RegExp(`^\\*You are [^\\n]*, and approve [^\\n]*\\. :warning: ${words}\\*\\n`),
+    )
     await world.ben.openHome()
     await world.slack.until(() => JSON.stringify(world.ben.home() ?? '').includes(words) || undefined, { what: words })
     expect(JSON.stringify(world.ben.home())).toContain('"Your passkey"')
