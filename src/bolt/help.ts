@@ -76,7 +76,7 @@ function commandHelp(command: Command, more: Command[], { name, allowed }: HelpF
 }
 
 const withReason = mrkdwn`To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
-const withStart = mrkdwn`To start later, end the command with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason. Approvers see it.`
+const withStart = mrkdwn`To start later, add ${code('at 22:00')} or ${code('in 2h')}. To give a reason, end the command with ${code('because')} and the reason. Approvers see it.`
 
 function notOpen(commands: Command[], { name, allowed }: HelpFor): Mrkdwn[] {
   const named = commands.filter(({ need }) => !allowed.includes(need)).map(({ words }) => code(`${name} ${words}`))
@@ -89,7 +89,7 @@ function linesOf(commands: Command[], name: string): Mrkdwn[] {
 
 function closing(usable: Command[], name: string): Mrkdwn {
   const [first] = usable
-  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To start later, end a change with ${code('at 22:00')} or ${code('in 2h')}. To give a reason, add ${code('because')} and the reason.`
+  const approval = mrkdwn`Changes need another person's approval, unless a rule says otherwise. To start later, add ${code('at 22:00')} or ${code('in 2h')} to a change. To give a reason, end it with ${code('because')} and the reason.`
   const lookUp = mrkdwn`To look up an address, a server, a key or a request, type only its name or id: ${code(`${name} web-1`)}.`
   return first ? mrkdwn`${approval}\n${lookUp} Details and examples of a command: ${code(`${name} help ${first.words}`)}` : approval
 }
@@ -112,7 +112,7 @@ export function quoted(words: string[]): Mrkdwn {
 }
 
 /** Writes an argument as it can be typed: a mention by its name, and a name with spaces in quotes. */
-function argument(word: string): string {
+export function argument(word: string): string {
   const named = withoutMention(word)
   const typed = named === word ? word : `${word.startsWith('<#') ? '#' : '@'}${named}`
   return /\s/.test(typed) || typed === '' ? `"${typed.replaceAll('"', '')}"` : typed

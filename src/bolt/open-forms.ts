@@ -8,7 +8,7 @@ import { withinOr } from '../domain/within.ts'
 import { gate } from '../rights/authorize.ts'
 import { reasonTerms } from '../rights/judge.ts'
 import { button, input, longestStart, modal, problemBlocks } from '../slack/blocks.ts'
-import { type Command, isComplete, type Need } from '../slack/commands.ts'
+import { type Command, isComplete, type Need, splitLateTime } from '../slack/commands.ts'
 import { outdatedButton, Refusal, toUserWords } from '../slack/errors.ts'
 import type {
   Click,
@@ -22,6 +22,7 @@ import type {
 import { PageButton } from '../slack/listing.ts'
 import { type Metadata, readJson, readMetadata, writeMetadata } from '../slack/payloads.ts'
 import { code, type Mrkdwn, mrkdwn, plain, truncate } from '../slack/text.ts'
+import { splitReason } from '../slack/typed-words.ts'
 import { problemIn } from './errors.ts'
 
 type Opened = Command & Required<Pick<Command, 'form' | 'button'>>
@@ -34,11 +35,14 @@ export function formButtons(commands: Command[]): Button[] {
   return commands.filter(isOpened).map(({ button: own, words }) => button({ ...own, value: words }))
 }
 
-export function formOf(app: App, command: Command, args: string[]): FormHandler<SlashCommand> | undefined {
-  const { form, need } = command
-  if (!form || isComplete({ command, args })) return undefined
+export function formOf(app: App, command: Command, args: string[], late?: string): FormHandler<SlashCommand> | undefined {
+  const { form, need, takesNoStart } = command
+  if (!form || (late === undefined ? isComplete({ command, args }) : takesNoStart)) return undefined
   return {
-    form: (slashCommand) => form(metadataFor(app, need, slashCommand), { args, command: slashCommand.origin.command }),
+    form: (slashCommand) => {
+      const metadata = metadataFor(app, need, { ...slashCommand, start: late ?? slashCommand.start })
+      return form(metadata, { args, late, command: slashCommand.origin.command })
+    },
     allow: ({ origin }) => allow(app, command, origin),
   }
 }
@@ -88,15 +92,17 @@ function meantOpener(app: App, commands: Command[]): FormHandler<Click> {
     const command = commands.find(({ words }) => words === button?.command)
     if (!button || !command?.form) throw new Refusal('out-of-date', outdatedButton)
     const because = button.args.findIndex((word) => /^because[,:]?$/i.test(word))
-    const [words, reason] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
+    const [words, typed] = because < 0 ? [button.args, ''] : [button.args.slice(0, because), button.args.slice(because + 1).join(' ')]
+    const given = command.takesNoStart ? undefined : splitLateTime({ command, args: words }, `because ${typed}`)
     const at = command.takesNoStart ? -1 : words.findIndex((_, index) => isStart(words.slice(index).join(' ')))
     const [args, start] = at < 0 ? [words, undefined] : [words.slice(0, at), words.slice(at).join(' ')]
-    return { command, form: command.form, args, reason, start }
+    const reason = given ? splitReason(given.command)?.reason : typed
+    return { command, form: command.form, args, reason, late: given?.late, start: given?.late ?? start }
   }
   return {
     form: (click) => {
-      const { command, form, args, reason, start } = meant(click)
-      return form(metadataFor(app, command.need, { ...click, reason, start }), { args, command: click.origin.command })
+      const { command, form, args, reason, start, late } = meant(click)
+      return form(metadataFor(app, command.need, { ...click, reason, start }), { args, late, command: click.origin.command })
     },
     allow: (click) => allow(app, meant(click).command, click.origin),
   }

@@ -8,7 +8,7 @@ import { MessageRef } from '../domain/request.ts'
 import { listedBlock } from '../messages/button-ids.ts'
 import { claim } from '../redis/scripts.ts'
 import { commandOf, meantButtons, message, notice, noticeView, wholeSection } from '../slack/blocks.ts'
-import { type Command, findCommand, isComplete, longestCommand } from '../slack/commands.ts'
+import { type Command, findCommand, isComplete, longestCommand, splitLateTime } from '../slack/commands.ts'
 import { outdatedButton, Refusal } from '../slack/errors.ts'
 import { fit } from '../slack/fit.ts'
 import {
@@ -138,7 +138,7 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
   const { trigger_id: triggerId, response_url: responseUrl, user_id: userId } = payload
   const text = typedCommand(payload.text)
   const refused = text.length > longestCommand ? tooLongCommand : hasToken(text) ? tokenAdvice : undefined
-  const { words, name, reason, start } = refused ? { words: [], name: 'unknown' } : readWords(commands, text)
+  const { words, name, reason, start, late } = refused ? { words: [], name: 'unknown' } : readWords(commands, text)
   const origin: Origin = { teamId: payload.team_id, channelId: payload.channel_id, userId, command: payload.command }
   const command = {
     deliveryKey: deliveryKey('command', userId, triggerId || randomUUID()),
@@ -148,22 +148,24 @@ function readCommand(app: App, { commands, bare }: Handlers, payload: Payloads['
     triggerId,
     reason,
     start,
+    late,
   }
   const at = `command ${name}`
-  const handler = refused ? refuseWith('wrong-usage', refused) : handlerFor(app, commands, words, bare)
+  const handler = refused ? refuseWith('wrong-usage', refused) : handlerFor(app, commands, words, { bare, late })
   return { ...answeredByMessage<SlashCommand>(app, command, handler, { at, ack }), typed: `${payload.command} ${asTyped(text)}`.trim() }
 }
 
 /** A change can end with its start, and then with its reason. In other commands, these are ordinary words. */
-function readWords(commands: Command[], text: string): { words: string[]; name: string; start?: string; reason?: string } {
+function readWords(commands: Command[], text: string): Pick<SlashCommand, 'start' | 'reason' | 'late'> & { words: string[]; name: string } {
   const words = parseWords(text)
   const { name, takesReason } = commandNamed(commands, words)
   if (!takesReason) return { words, name }
-  const withReason = splitReason(text)
-  const whole = withReason?.command ?? text
+  const whole = splitReason(text)?.command ?? text
+  const given = findCommand(commands, parseWords(whole))
+  const { command: rest = text, late } = (given && splitLateTime(given, text)) ?? {}
   const withStart = splitStart(whole)
-  const withoutStart = { words: parseWords(whole), name, reason: withReason?.reason }
-  if (!withStart) return withoutStart
+  const withoutStart = { words: parseWords(whole), name, reason: splitReason(rest)?.reason, late }
+  if (late !== undefined || !withStart) return withoutStart
   const split = { ...withoutStart, words: parseWords(withStart.command), start: withStart.start }
   const found = findCommand(commands, split.words)
   // No form asks for a start that can't be: the time is one of its words, such as an end, and none is dropped.

@@ -10,7 +10,7 @@ import { readJson } from '../slack/payloads.ts'
 import { code, mrkdwn } from '../slack/text.ts'
 import { withoutMention } from '../slack/typed-words.ts'
 import type { Message } from '../slack/web-api.ts'
-import { asksForHelp, bareWords, helpItself, isHelpWord, meantBy, quoted, showHelp, unknownCommand } from './help.ts'
+import { argument, asksForHelp, bareWords, helpItself, isHelpWord, meantBy, quoted, showHelp, unknownCommand } from './help.ts'
 import { formOf } from './open-forms.ts'
 
 /** The command for the log and the audit: `ip move`, `help`, `unknown`. `takesReason`: in others *because* is an ordinary word. */
@@ -27,7 +27,7 @@ export function handlerFor(
   app: App,
   commands: Command[],
   words: string[],
-  bare: Bare = async () => undefined,
+  { bare = async () => undefined, late }: { bare?: Bare | undefined; late?: string | undefined } = {},
 ): Handler<SlashCommand> | FormHandler<SlashCommand> {
   const help = (topic: string[]): Handler<SlashCommand> => {
     return async ({ origin, answer }) => answer.ephemeral(await showHelp(app, commands, topic, origin))
@@ -43,22 +43,32 @@ export function handlerFor(
       await answer.ephemeral(found ?? unknownCommand(commands, words, origin.command))
     }
   const { command } = found
-  if (found.args.length > 0 && command.usage === '') {
+  const unread = [...found.args, ...(late?.split(' ') ?? [])]
+  if (unread.length > 0 && command.usage === '') {
     return async ({ origin }) => {
       throw new Refusal(
         'wrong-usage',
-        mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments. Not understood: ${quoted(found.args)}.`,
+        mrkdwn`${code(`${origin.command} ${command.words}`)} takes no arguments. Not understood: ${quoted(unread)}.`,
       )
     }
   }
   const args = command.takesMentions ? found.args : found.args.map(withoutMention)
   return (
-    formOf(app, command, args) ??
+    formOf(app, command, args, late) ??
     ((slashCommand) => {
+      if (late !== undefined && command.takesNoStart) throw endTypedLate(command, args, slashCommand)
       const { ephemeral } = slashCommand.answer
       const list: ListView['list'] = (listing, at) => ephemeral(listAnswer(listing, { ...at, page: 0 }))
       return runCommand(app, command, slashCommand, args, { list, say: ephemeral })
     })
+  )
+}
+
+function endTypedLate({ words }: Command, args: string[], { origin, late = '', reason }: SlashCommand): Refusal {
+  const before = [origin.command, words, ...args.map(argument), late, 'because', reason ?? ''].join(' ')
+  return new Refusal(
+    'wrong-usage',
+    mrkdwn`Not requested: you typed ${code(late)} after ${code('because')}. Write it before: ${code(before)}`,
   )
 }
 

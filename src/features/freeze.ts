@@ -4,7 +4,7 @@ import { openForm, refuseForm } from '../bolt/open-forms.ts'
 import type { Origin } from '../domain/approval.ts'
 import { freezesOnAt, freezing, longestReason, visibleReason } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
-import { longestAheadMs, readStart } from '../domain/times.ts'
+import { isStart, longestAheadMs, readStart } from '../domain/times.ts'
 import { withinOr } from '../domain/within.ts'
 import type { Feature, OwnAbility } from '../kit/ability.ts'
 import { heldByFreeze, wakeHeld } from '../life/send.ts'
@@ -25,7 +25,7 @@ import {
   unfreezeForm,
   unfrozenWords,
 } from '../messages/freezes.ts'
-import { startExamples, startProblem, tooLongReason } from '../messages/submit-words.ts'
+import { startExamples, startProblem, tooLongReason, typedLate } from '../messages/submit-words.ts'
 import { deliverText, oweText } from '../outbox/notices.ts'
 import { isPassing, later, laterAfter, otherVersionRetryMs, passingMs, postOnce } from '../outbox/once.ts'
 import { showAgain } from '../outbox/outbox.ts'
@@ -40,6 +40,7 @@ import { Refusal } from '../slack/errors.ts'
 import type { Answer, Click, Submission, SubmissionAnswer } from '../slack/interactions.ts'
 import { readMetadata, untold } from '../slack/payloads.ts'
 import { code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
+import { isTypedStart } from '../slack/typed-words.ts'
 
 export const freezeChanges: OwnAbility = {
   senders: { freeze: sendFreeze },
@@ -64,6 +65,16 @@ function create(app: App): Feature {
           'from fri 18:00 until mon 08:00 because of the sale',
         ],
         need: freezing,
+        isLateTime: (typed, args) => {
+          const [late, given] = [spanIn(typed), spanIn(args.join(' '))]
+          const times = [late.from, late.until.replace(/^for /i, 'in ')].filter((each) => each !== '')
+          return (
+            /^(?:from|until|till|for|at|in|today|tonight|tomorrow) /i.test(typed) &&
+            times.every(isStart) &&
+            !(late.from && given.from) &&
+            !(late.until && given.until)
+          )
+        },
         run: (call) => freeze(app, call),
       },
       {
@@ -72,6 +83,7 @@ function create(app: App): Feature {
         usage: '',
         summary: 'Lift the freeze: the changes that it held start',
         takesNoStart: true,
+        isLateTime: isTypedStart,
         examples: [],
         need: freezing,
         run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),
@@ -85,15 +97,21 @@ function create(app: App): Feature {
   }
 }
 
-/** Without a reason, the command opens the form, with what was typed. */
-async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<void> {
-  const { origin, start, reason, answer, triggerId, responseUrl } = slashCommand
-  const words = [...args, start ?? []].flat().join(' ')
+function spanIn(words: string): { from: string; until: string } {
   const [, from = '', until = ''] = /^(?:from )?(.*?)(?:(?:^| )(?:until |till |to |(?=for ))(.+))?$/i.exec(words) ?? []
-  if (visibleReason(reason) === undefined) {
+  return { from, until }
+}
+
+/** Without a reason, and with a time after it, the command opens the form, with what was typed. */
+async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<void> {
+  const { origin, start, reason, late, answer, triggerId, responseUrl } = slashCommand
+  const { from, until } = spanIn([...args, start ?? [], late ?? []].flat().join(' '))
+  if (visibleReason(reason) === undefined || late !== undefined) {
     await authorize(app, origin, { to: 'freeze' })
     const zone = app.directory.knownZone(origin.userId)
-    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl, zone }, { from, until }, await setNow(app))))
+    const problem = late === undefined ? undefined : typedLate(late, until ? 'Until' : 'From')
+    const typed = { from, until, reason: visibleReason(reason) }
+    return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl, zone }, typed, await setNow(app), problem)))
   }
   const problems = Object.values(await setFreeze(app, origin, { from, until, reason }, answer))
   if (problems.length > 0) throw new Refusal('wrong-usage', mrkdwn`Nothing was frozen. ${joinMrkdwn(problems, ' ')}`)

@@ -12,7 +12,7 @@ import { UnknownName } from '../domain/errors.ts'
 import type { ChangeKind } from '../domain/policy.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { StartRefused, startOf } from '../life/submit.ts'
-import { ChoiceButton, type SubmitOutcome, submittedWords } from '../messages/submit-words.ts'
+import { ChoiceButton, type SubmitOutcome, submittedWords, typedLate } from '../messages/submit-words.ts'
 import { gate, ReasonRequired } from '../rights/authorize.ts'
 import { endsTerms } from '../rights/judge.ts'
 import { notice, noticeView } from '../slack/blocks.ts'
@@ -71,7 +71,10 @@ interface ChangeFeature<Input, Facts, Name extends string, Typed extends Name> {
   change: (app: App) => Change<Input, Facts>
   findings: Findings
   form: Form<Input, Facts, Name>
-  command: Pick<Command, 'words' | 'synonyms' | 'group' | 'usage' | 'summary' | 'details' | 'examples' | 'shortcut' | 'isComplete'> & {
+  command: Pick<
+    Command,
+    'words' | 'synonyms' | 'group' | 'usage' | 'summary' | 'details' | 'examples' | 'shortcut' | 'isComplete' | 'isLateTime'
+  > & {
     /** The label of the button that opens the empty form, on the Home tab and in help. */
     button?: string
     /** The command for all that a thing has, if its name was typed in place of one of these. */
@@ -181,15 +184,19 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
     }
 
     /** All names are there if the command itself was mistyped. If only a later one is unknown, the form has the others, and says so. */
-    async function formOf(unprepared: string, { args, command }: GivenWords) {
+    async function formOf(unprepared: string, { args: words, command, late }: GivenWords) {
       const metadata = prepared(unprepared)
+      const moved = late === undefined ? undefined : typedLate(late, 'Start')
+      // A whole command that finds its thing by itself takes a name of several words.
+      const args = late === undefined || byNames || words.length === 0 ? words : [words.join(' ')]
       const { names: typed, rest } = readNames(args, typedFields.length)
       const names = byNames?.inOrder?.(typed) ?? typed
       const [first] = names
-      if (first === undefined) return formView(form, { metadata })
+      if (first === undefined) return formView(form, { metadata, problem: moved })
       async function filledIn() {
         const entered: Record<string, Entered> = {}
-        let problem = rest.length > 0 ? mrkdwn`You also typed ${code(rest.join(' '))}: choose it below.` : undefined
+        let problem = moved
+        if (rest.length > 0) problem = mrkdwn`${moved ? mrkdwn`${moved} ` : ''}You also typed ${code(rest.join(' '))}: choose it below.`
         for (const [index, name] of typedFields.slice(0, names.length).entries()) {
           const [given = '', { thing }] = [names[index], form.fields[name]]
           try {
@@ -202,7 +209,9 @@ export function changeFeature<Input, Facts, Name extends string, Typed extends N
         }
         return formWithBoxes(app, form, { metadata, entered, problem })
       }
-      return fillForm(first, filledIn(), (view) => ('problem' in view ? formView(form, { metadata, problem: view.problem }) : view))
+      return fillForm(first, filledIn(), (view) =>
+        'problem' in view ? formView(form, { metadata, problem: moved ? mrkdwn`${view.problem} ${moved}` : view.problem }) : view,
+      )
     }
 
     return {

@@ -64,6 +64,11 @@ export function startField(metadata: string, entered: string | undefined): Known
   return [startInput(entered ?? start, `Such as 22:00, tomorrow 06:00 or in 2h${zoneWords(zone)}. Leave empty to start at once.`)]
 }
 
+/** Above a form that opens because a time stood after *because*. */
+export function typedLate(late: string, field: string): Mrkdwn {
+  return mrkdwn`You typed ${code(late)} after ${code('because')}: it is in *${field}* now. Check it.`
+}
+
 /** In whose time zone a time is read. */
 export function zoneWords(zone: string | undefined): string {
   return zone === undefined ? ', in your Slack time zone' : ` (${zone})`

@@ -6,6 +6,7 @@ import { Refusal } from './errors.ts'
 import type { SlashCommand } from './interactions.ts'
 import type { Listing } from './listing.ts'
 import { type Mrkdwn, mostWords, mrkdwn } from './text.ts'
+import { isTypedStart, splitLate, splitStart } from './typed-words.ts'
 
 /** The right that a command needs: to read, to request a change of this kind, or to freeze all of them. Help lists the commands by it. */
 export type Need = 'read' | ChangeKind
@@ -29,6 +30,8 @@ export interface Command {
   takesNoStart?: true | undefined
   /** Set if mentions are arguments of the command. Other commands get them as the names that were typed. */
   takesMentions?: true
+  /** Whether words at the end of a reason are a time of this command that `args` lack. Default: a start. */
+  isLateTime?: (typed: string, args: string[]) => boolean
   /** Makes the form that opens if the command is incomplete, filled with what was given. It may read what was named. */
   form?: (metadata: string, given: GivenWords) => ModalView | Promise<ModalView>
   /** Whether the command runs without a form. Default: with any argument. */
@@ -45,6 +48,8 @@ export interface Command {
 export interface GivenWords {
   args: string[]
   command: string
+  /** The start that was typed after *because*. */
+  late?: string | undefined
 }
 
 export interface CommandCall {
@@ -61,6 +66,12 @@ export interface CommandCall {
 /** Whether it runs without a form. */
 export function isComplete({ command, args }: { command: Command; args: string[] }): boolean {
   return command.isComplete?.(args) ?? args.length > 0
+}
+
+/** Splits off a time after *because*: it was meant for the command, and not as a part of the reason. */
+export function splitLateTime({ command, args }: { command: Command; args: string[] }, text: string) {
+  const isStart = (typed: string) => !command.takesNoStart && isTypedStart(typed) && !splitStart(args.join(' '))
+  return splitLate(text, (typed) => (command.isLateTime ?? isStart)(typed, args))
 }
 
 export function findCommand(commands: Command[], words: string[]): { command: Command; args: string[] } | undefined {

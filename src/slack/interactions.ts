@@ -58,6 +58,8 @@ export interface SlashCommand extends Delivery {
   reason?: string | undefined
   /** When the change starts, as it was typed: `at 22:00`. */
   start?: string | undefined
+  /** A time that was typed after *because*, and is no part of `reason`. */
+  late?: string | undefined
 }
 
 /** A shortcut, of a message or from anywhere in Slack. A global one has no channel: its origin's is empty. */

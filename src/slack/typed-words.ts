@@ -61,10 +61,12 @@ export function asTyped(sent: string): string {
   return unescaped(named.replaceAll(link, (_, address, shown) => shown || address))
 }
 
+const isBecause = ([word]: string[]) => /^because[,:]?$/i.test(word ?? '')
+
 /** Splits before the first *because* or *because of*; undefined without one. The reason has mentions as names, so that it notifies nobody. */
 export function splitReason(text: string): { command: string; reason: string } | undefined {
   if (!/because/i.test(text)) return undefined
-  const because = [...text.matchAll(oneWord)].find(([word]) => /^because[,:]?$/i.test(word))
+  const because = [...text.matchAll(oneWord)].find(isBecause)
   if (!because) return undefined
   const typed = asTyped(text.slice(because.index + because[0].length))
   return {
@@ -98,4 +100,24 @@ export function splitStart(text: string): { command: string; start: string } | u
     .filter(([word]) => /^(?:at|in|today|tonight|tomorrow)$/i.test(word))
     .map(({ index }) => ({ command: text.slice(0, index).replace(/[\s,]+$/, ''), start: parseWords(text.slice(index)).join(' ') }))
   return tails.find(({ start }) => isStart(start)) ?? tails.findLast(({ start }) => dayOrDigit.test(start))
+}
+
+/** Whether a change can end with this start. */
+export function isTypedStart(typed: string): boolean {
+  return /^(?:at|in|today|tonight|tomorrow)\b/i.test(typed) && isStart(typed)
+}
+
+/** Splits a time off the end of a reason. Undefined without both. Quoted words belong to no time. */
+export function splitLate(text: string, isTime: (typed: string) => boolean): { command: string; late: string } | undefined {
+  const words = [...text.matchAll(oneWord)]
+  const because = words.findIndex(isBecause)
+  if (because < 0) return undefined
+  const quoted = words.findLastIndex((match) => match.at(-1) === undefined)
+  const tails = words.slice(Math.max(because + 1, quoted + 1, words.length - mostStartWords)).map(({ index }) => ({
+    command: text.slice(0, index).replace(/[\s,]+$/, ''),
+    late: parseWords(text.slice(index))
+      .join(' ')
+      .replace(/[.!]+$/, ''),
+  }))
+  return tails.find(({ late }) => isTime(late))
 }

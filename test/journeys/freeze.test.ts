@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createFreezes } from '../../src/record/freeze.ts'
+import { objectOf, objectsOf } from '../sandbox/slack/json.ts'
 import type { Message } from '../sandbox/slack/slack.ts'
 import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
 import { buttonsOf, freeze, notes, rules, saidIn, start, unfreeze, untilSaid } from './freeze-world.ts'
@@ -412,4 +413,39 @@ test('an emergency approval of its requester takes a sentence as the reason, pas
   const { id, decision } = await onlyRequest(world.records)
   expect(world.signatures.verifyBreakGlass(await world.records.find(id), decision ?? { via: '' })).toBe('genuine')
   expect(world.signatures.verifyBreakGlass(await world.records.find(id), { via: '', ...decision, passed: [] })).toBe('forged')
+})
+
+test('a time after because freezes and lifts nothing: the form has it', async () => {
+  const world = await start()
+  const opened = async (text: string) => {
+    for (const open of world.ben.openViews()) await world.ben.close(open)
+    await world.ben.command(`/infra freeze ${text}`, { channel: ops })
+    const { view } = await world.slack.until(() => world.ben.topView(), { what: `a form for ${text}` })
+    const presets = objectsOf(view.blocks).flatMap(({ block_id: id, element }) => {
+      const value = objectOf(element).initial_value
+      return value === undefined ? [] : [[id, value]]
+    })
+    return { ...Object.fromEntries(presets), words: /You typed .*?Check it\./.exec(JSON.stringify(view))?.[0] }
+  }
+  const words = (late: string, field: string) => `You typed \`${late}\` after \`because\`: it is in *${field}* now. Check it.`
+  const reason = 'the sale'
+
+  expect(await opened('because the sale until 4:00')).toEqual({ until: '4:00', reason, words: words('until 4:00', 'Until') })
+  expect(await opened('because of the sale for 2h')).toEqual({ until: 'for 2h', reason, words: words('for 2h', 'Until') })
+  expect(await opened('because the sale in 2h')).toEqual({ from: 'in 2h', reason, words: words('in 2h', 'From') })
+  const [from, until] = ['fri 18:00', 'mon 08:00']
+  expect(await opened(`from ${from} because the sale until ${until}`)).toEqual({
+    from,
+    until,
+    reason,
+    words: words(`until ${until}`, 'Until'),
+  })
+  const both = `from ${from} until ${until}`
+  expect(await opened(`because the sale ${both}`)).toEqual({ from, until, reason, words: words(both, 'Until') })
+
+  await world.ben.command('/infra unfreeze because the sale ended at 22:00', { channel: ops })
+  await untilShown(world.slack, people.ben, /`\/infra unfreeze` takes no arguments\. Not understood: `at 22:00`\./)
+  expect(await notes(world)).toEqual([])
+  const begun = await freeze(world, 'until 23:00 because the sale fails for 2h')
+  expect(begun.text).toContain('the sale fails for 2h')
 })

@@ -101,6 +101,72 @@ describe('an incomplete command', () => {
   })
 })
 
+describe('a time after because', () => {
+  const current = shareWorld({ env: { STATE_KEY: 'a-state-key-of-tests-that-is-long-enough' } })
+  const moved = (late: string, field: string) => `:warning: You typed \`${late}\` after \`because\`: it is in *${field}* now. Check it.`
+
+  test.each([
+    ['ip move 203.0.113.10 web-2 because OPS-9 in 2h', { start: 'in 2h', reason: 'OPS-9' }],
+    ['ip move 203.0.113.10 web-2 because later, at 22:00.', { start: 'at 22:00', reason: 'later' }],
+    ['ip move 203.0.113.10 web-2 because tomorrow at 6am', { start: 'tomorrow at 6am' }],
+    ['vm rename preview-1 "preview 2" because “the name is wrong” in 2h', { start: 'in 2h', reason: 'the name is wrong' }],
+    ['keys revoke laptop of ada because it was lost in 90 minutes', { start: 'in 90 minutes', reason: 'it was lost' }],
+  ])('opens the form of a change that it would have started at once: %s', async (text, entered) => {
+    const world = current()
+    const form = await openForm(world, text)
+
+    const { presets, above } = contentOf(form)
+    expect(presets).toMatchObject(entered)
+    expect('reason' in presets).toBe('reason' in entered)
+    expect(Object.keys(presets).length).toBeGreaterThan(Object.keys(entered).length)
+    expect(above).toBe(moved(entered.start, 'Start'))
+    expect(world.slack.messages(ops)).toEqual([])
+  })
+
+  test('is in the form, too, if the command was mistyped', async () => {
+    const world = current()
+    await answerTo(world, 'ip mvoe 203.0.113.10 web-2 because OPS-9 in 2h')
+    for (const open of world.ada.openViews()) await world.ada.close(open)
+    await world.ada.click(await untilShown(world.slack, people.ada, /Did you mean/), 'Move IP')
+    const { presets, above } = contentOf(await world.slack.until(() => world.ada.topView()))
+
+    expect(presets).toMatchObject({ start: 'in 2h', reason: 'OPS-9' })
+    expect(above).toBe(moved('in 2h', 'Start'))
+  })
+
+  test.each([
+    [
+      'keys create ci because of a pipeline for 30d',
+      /after `because`\. Write it before: `\/infra keys create ci for 30d because a pipeline`/,
+    ],
+    ['keys create "ci 2" because of a pipeline until 2099-12-24', /`\/infra keys create "ci 2" until 2099-12-24 because a pipeline`/],
+    ['keys extend ci-deploy because of a pipeline for 30d', /`\/infra keys extend ci-deploy for 30d because a pipeline`/],
+    [
+      'keys rotate terraform because it leaked keeping the old one for 1d',
+      /`\/infra keys rotate terraform keeping the old one for 1d because it leaked`/,
+    ],
+  ])('is refused where no form has a field for it: %s', async (text, words) => {
+    expect(await answerTo(current(), text)).toMatch(words)
+    expect(current().slack.messages(ops)).toEqual([])
+  })
+})
+
+test.each([
+  'at 23:00 because it fails in 2h',
+  'because of OPS-22:00',
+  'because "OPS-9 in 2h"',
+  'because it is broken since 22:00',
+  'because web-1 fails in 2h again',
+])('a reason keeps its time: %s', async (end) => {
+  const world = await startWorld()
+  const { elasticIp, target } = world.accountApi.world.movable()
+  await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} ${end}`, { channel: ops })
+
+  const card = await world.slack.until(() => world.slack.messages(ops).at(-1), { what: 'the request' })
+  expect(card.text).toContain(end.replace(/^.*because (?:of )?/, '').replaceAll('"', ''))
+  expect(world.ada.openViews()).toEqual([])
+})
+
 test("Lockkeeper's operators are named with their channel in answers, and in a form that is refused", async () => {
   const named = `ockkeeper's operators (<#${ops}>)`
   const world = await startWorldUnder('rules: [{ name: staging, changes: [vm.rename], request: everyone, approve: [S0ONCALL01] }]', {

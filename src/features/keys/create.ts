@@ -36,6 +36,7 @@ import {
   endsWords,
   enteredEnd,
   filledEnd,
+  isLateEnd,
   lastsWords,
   observeCreation,
   readNewEnd,
@@ -132,6 +133,7 @@ export const createApiKey = changeFeature({
     details: mrkdwn`With a name: a read-only key for any IP, which Lockkeeper deletes after the time. Without: opens a form for access, allowed addresses and the end. After the approval, press *Create key*. Its token is shown once, only to you.`,
     examples: ['ci-deploy for 30d', 'ci-deploy until 2026-12-24', '"laptop of ada" for 90d'],
     button: 'New key',
+    isLateTime: isLateEnd,
   },
   read: async (app, { args: words, slashCommand }) => {
     const { args, end } = splitEnd(words, { bare: true })

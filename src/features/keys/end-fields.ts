@@ -6,7 +6,7 @@ import type { Moment, Observation } from '../../domain/change.ts'
 import { longestEndMs, type NewKeyEnd, shortestEndMs, wholeMinute } from '../../domain/key-ends.ts'
 import type { ChangeKind, EndsTerms } from '../../domain/policy.ts'
 import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../domain/text.ts'
-import { isElapsed, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
+import { isElapsed, isStart, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
 import { type Entered, type Field, oneOf, text } from '../../kit/change-form.ts'
 import { finding } from '../../kit/findings.ts'
 import { endsTerms } from '../../rights/judge.ts'
@@ -129,6 +129,13 @@ export function splitEnd(args: string[], { bare = false, first = false } = {}): 
 
 /** A time of day elsewhere, and here probably days. */
 const isNumber = (text: string) => /^(?:in )?\d+$/i.test(text)
+
+/** Whether `for 30d`, `in 30d` or `until 2026-12-24` after *because* is an end that `args` lack. */
+export function isLateEnd(typed: string, args: string[]): boolean {
+  const [, end = ''] = /^(?:for|in|until) (.+)$/i.exec(typed) ?? []
+  const isEnd = isElapsed(end) || [end, `${end} 23:59`].some(isStart)
+  return end !== '' && isEnd && splitEnd(args, { bare: true, first: true }).end === undefined
+}
 
 /** Returns when a new key ends by what was typed: at a time, or so long after its creation. Throws a Refusal. */
 export async function readNewEnd(app: App, typed: string, userId: string): Promise<NewKeyEnd> {

@@ -16,7 +16,7 @@ import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
 import { preset } from '../../slack/pickers.ts'
 import { mrkdwn } from '../../slack/text.ts'
-import { endFields, endFindings, enteredEnd, filledEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
+import { endFields, endFindings, enteredEnd, filledEnd, isLateEnd, readEnd, requireEndable, splitEnd } from './end-fields.ts'
 import { keyInForm } from './end-words.ts'
 import {
   called,
@@ -122,6 +122,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
     summary: 'Request a later end for an API key',
     details: mrkdwn`The key by name or id, and how much longer it works, or until when. Only for keys that end by themselves. Its token stays the same.`,
     examples: ['ci-deploy 30d', 'ci-deploy until 2026-12-24'],
+    isLateTime: isLateEnd,
     isComplete: (args) => splitEnd(args, { bare: true, first: true }).end !== undefined,
   },
   read: async (app, { args: words, slashCommand }) => {

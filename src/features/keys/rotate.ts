@@ -175,6 +175,8 @@ export const rotateApiKey = changeFeature<Rotation, RotationFacts, 'keyId' | 'ke
     summary: 'Request a new token for an API key',
     details: mrkdwn`The key by name or id. Without a key: opens a form. After the approval, press *Rotate key*. The old token stops working, and the new one is shown once, only to you. *keeping the old one for 1d*: makes a new key with the same access, and ends the old one after a day.`,
     examples: ['terraform', 'ci-deploy keeping the old one for 1d'],
+    isLateTime: (typed, args) =>
+      /^keep(?:ing)? the old(?: one| key| token)? (?:for|until) \S/i.test(typed) && !args.some((word) => /^keep(?:ing)?$/i.test(word)),
   },
   read: async (app, { args, slashCommand }) => {
     const keeping = args.findLastIndex((word) => /^keep(?:ing)?$/i.test(word))
