@@ -1,6 +1,7 @@
 import type { Finding, Words } from './change.ts'
 import type { RefusalCode } from './codes.ts'
 import type { CallKind } from './lane.ts'
+import type { Phrase } from './text.ts'
 
 /** An error that the person can fix. The message is a whole sentence and is shown to them as it is. */
 export class UserError extends Error {
@@ -21,14 +22,14 @@ export class CheckFailed extends UserError {
 
   readonly next: string | undefined
 
-  /** In the message they are in UTC. */
-  readonly times: number[]
+  /** Times, people and links. The message has them as plain text. */
+  readonly marks: Phrase
 
   constructor(finding: Finding, { why, next, phrase = [] }: Words) {
     super(finding.code, why)
     this.finding = finding
     this.next = next
-    this.times = phrase.flatMap((part) => (typeof part === 'object' && 'time' in part ? part.time : []))
+    this.marks = phrase.filter((part) => typeof part === 'object' && !('name' in part || 'owner' in part))
   }
 }
 

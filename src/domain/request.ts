@@ -199,6 +199,8 @@ export const Request = z.object({
   alert: SourceAlert.optional(),
   /** Set if its message mentions nobody. The reminders do. */
   isQuiet: z.literal(true).optional(),
+  /** Whether its thread says that the alert which requested it resolved (true), or fires again since (false). Not signed, because it allows nothing. */
+  alertResolved: z.boolean().optional(),
   /** An address that a machine gave with its reason, such as that of its job. Untrusted text. */
   link: z.string().optional(),
   createdAt: z.number(),

@@ -88,11 +88,12 @@ export async function alertsAbout({ redis, keys }: App, target: { id: string; na
 }
 
 /**
- * Brings what an undecided request says of alerts about its target up to date. Returns whether that changed it. It reads again after each step, and
- * alerts are noted before it is called, so that no order of two processes leaves a warning of an alert that ended.
+ * Brings what an open request says of alerts about its target up to date: its message until it is approved, and then its thread. Returns whether that
+ * changed it. It reads again after each step, and alerts are noted before it is called, so that no order of two processes leaves a warning of an
+ * alert that ended.
  */
 export async function followAlerts(app: App, request: Request | undefined): Promise<boolean> {
-  const target = request?.state === 'waiting' ? app.catalog.targetOf(request) : undefined
+  const target = request && isOpen(request.state) ? app.catalog.targetOf(request) : undefined
   if (!request || !target) return false
   const told = warningsOf(request).find(({ code }) => code === targetAlerted)
   const [firing] = await alertsAbout(app, target)
@@ -103,8 +104,10 @@ export async function followAlerts(app: App, request: Request | undefined): Prom
   const { outcome } = await app.store.take(request, firing ? 'warn' : 'warn-resolved', {
     set: { newWarnings },
     audit: { by: alertsRequester },
+    reports: request.state === 'waiting' ? [] : ['target-alerted'],
   })
-  if (outcome !== 'won' && outcome !== 'changed') return false
+  // It may have been approved or sent since it was read.
+  if (outcome === 'missing') return false
   const [now] = await app.store.findMany([request.id])
   return (await followAlerts(app, now)) || outcome === 'won'
 }

@@ -33,7 +33,7 @@ import { type CommonFinding, findingWords } from '../messages/why-not.ts'
 import type { Delivered } from '../outbox/once.ts'
 import { deliver } from '../outbox/outbox.ts'
 import { viewOf } from '../outbox/render.ts'
-import { asRecorded, type Created, firstAlertReminderMs, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
+import { alertReminderAfter, asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
 import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { judge } from '../rights/judge.ts'
 import { notRequested, Refusal } from '../slack/errors.ts'
@@ -81,7 +81,7 @@ export async function submit(app: App, requested: RequestedChange): Promise<Subm
 
 /** When approvers are first reminded, or others are called. Without an approval, at once. */
 function firstDueMs({ ttlMs, alert }: NewRequest, { approve }: PolicyRule): number {
-  const reminderMs = Math.min(Math.floor(ttlMs * firstReminderAt), alert ? firstAlertReminderMs : Number.POSITIVE_INFINITY)
+  const reminderMs = alert ? alertReminderAfter(ttlMs) : Math.floor(ttlMs * firstReminderAt)
   return approve ? Math.min(reminderMs, escalationOf(approve)?.afterMs ?? ttlMs) : 0
 }
 

@@ -11,7 +11,7 @@ import { onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show, showAgain } from '../outbox/outbox.ts'
 import { waitsForPress } from '../outbox/render.ts'
 import type { ReportName } from '../record/steps.ts'
-import { encodeFields, firstAlertReminderMs, firstReminderAt } from '../record/store.ts'
+import { alertReminderAfter, encodeFields, firstReminderAt } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
@@ -158,7 +158,7 @@ const reminders = [
 
 /** After 5 and 15 minutes, and then every 30. */
 function alertReminderTimes({ createdAt, expiresAt, ttlMs }: Pick<Request, 'createdAt' | 'expiresAt' | 'ttlMs'>): number[] {
-  const [firstMs, secondMs, everyMs] = [Math.min(firstAlertReminderMs, ttlMs * firstReminderAt), 15 * 60_000, 30 * 60_000]
+  const [firstMs, secondMs, everyMs] = [alertReminderAfter(ttlMs), 15 * 60_000, 30 * 60_000]
   const count = Math.max(0, Math.ceil((expiresAt - createdAt - secondMs) / everyMs))
   const times = [firstMs, ...Array.from({ length: count }, (_, index) => secondMs + index * everyMs)].map((ms) => createdAt + ms)
   return times.filter((at) => at < expiresAt)

@@ -21,7 +21,7 @@ import {
   quotedTitle,
 } from '../slack/text.ts'
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, restOf, stateWithCount, underwayNames } from './items.ts'
-import type { CardView } from './request-content.ts'
+import { type CardView, newsOf } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
 import { holdShown, pressBy } from './request-status.ts'
 import {
@@ -39,7 +39,7 @@ import {
   timeTakenWords,
   whoIsIn,
 } from './request-words.ts'
-import { isDistrusted } from './why-not.ts'
+import { isDistrusted, whyWords } from './why-not.ts'
 
 export interface ReportView extends CardView {
   /** Shows the person who acted, by name. A mention would ring their phone for what they did themselves. */
@@ -95,7 +95,8 @@ function approversCall({ request, description, rule, now }: ReportView, isEscala
   const others = isEscalation ? escalationOf(rule.approve)?.to : undefined
   const among = others ? union([firstToCall(rule), others]) : firstToCall(rule)
   const called = peopleToCall(among, [origin.userId, ...standing.map(({ by }) => by)])
-  const words = mrkdwn`${quotedTitle(description.title)} needs approval${approvedSoFar(request, rule)}, ${timeLeft(expiresAt - now)} left.`
+  const news = request.alert ? mrkdwn`${newsOf({ ...request, createdAt: now })}. ` : ''
+  const words = mrkdwn`${news}${quotedTitle(description.title)} needs approval${approvedSoFar(request, rule)}, ${timeLeft(expiresAt - now)} left.`
   return mrkdwn`:hourglass_flowing_sand: ${called ? mrkdwn`${called} ${words}` : words}`
 }
 
@@ -197,7 +198,10 @@ function sentence(view: ReportView, name: ReportName): Mrkdwn | undefined {
   }
 }
 
-function news(view: ReportView, name: 'remark' | 'late' | 'resolved' | 'outdated' | 'stopped' | 'ended'): Mrkdwn | undefined {
+function news(
+  view: ReportView,
+  name: 'remark' | 'late' | 'resolved' | 'target-alerted' | 'outdated' | 'stopped' | 'ended',
+): Mrkdwn | undefined {
   const { request, description, remark } = view
   switch (name) {
     case 'remark':
@@ -206,6 +210,8 @@ function news(view: ReportView, name: 'remark' | 'late' | 'resolved' | 'outdated
       return lateSentence(view)
     case 'resolved':
       return resolvedSentence(view)
+    case 'target-alerted':
+      return targetSentence(view)
     case 'outdated':
       return mrkdwn`:warning: *The request message is out of date.* ${quotedTitle(description.title)} is *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
     case 'stopped':
@@ -232,14 +238,29 @@ export function actorsIn(request: Request, name: ReportName): string[] {
   return actor === undefined ? [] : [actor]
 }
 
-function resolvedSentence({ request, description, items, reverseLabel }: ReportView): Mrkdwn {
-  const what = mrkdwn`:information_source: The alert resolved. ${quotedTitle(description.title)}`
-  if (request.state === 'approved') return mrkdwn`${what} is approved and still starts. To stop it, press *Withdraw*.`
-  const isUnsent = items.some(({ state }) => state === 'waiting')
-  if (isOpen(request.state))
-    return mrkdwn`${what} ${isUnsent ? 'goes on. To stop it, press *Stop the rest*' : "was sent and can't be withdrawn"}.`
-  const undo = reverseLabel === undefined ? '' : mrkdwn` To undo it: *${reverseLabel}* above.`
-  return mrkdwn`${what} has ended: ${stateWithCount(request)}.${undo}`
+/** Or fires again since. */
+function resolvedSentence(view: ReportView): Mrkdwn {
+  const { request, description, reverseLabel } = view
+  const isFiring = request.alertResolved === false
+  const what = isFiring ? mrkdwn`:rotating_light: The alert fires again.` : mrkdwn`:information_source: The alert resolved.`
+  if (isOpen(request.state)) return mrkdwn`${what} ${goesOn(view, !isFiring)}`
+  const undo = reverseLabel === undefined || isFiring ? '' : mrkdwn` To undo it: *${reverseLabel}* above.`
+  return mrkdwn`${what} ${quotedTitle(description.title)} has ended: ${stateWithCount(request)}.${undo}`
+}
+
+function targetSentence(view: ReportView): Mrkdwn | undefined {
+  const { request, targetAlert } = view
+  if (!targetAlert || !isOpen(request.state)) return undefined
+  const mark = targetAlert.isNote ? ':information_source:' : ':rotating_light:'
+  return mrkdwn`${mark} ${whyWords(targetAlert)} ${goesOn(view, !targetAlert.isNote)}`
+}
+
+function goesOn({ request, description, items }: ReportView, mayStop: boolean): Mrkdwn {
+  const title = quotedTitle(description.title)
+  const stop = (label: string) => (mayStop ? mrkdwn` To stop it, press *${label}*.` : mrkdwn``)
+  if (request.state === 'approved') return mrkdwn`${title} is approved and still starts.${stop('Withdraw')}`
+  if (items.some(({ state }) => state === 'waiting')) return mrkdwn`${title} goes on.${stop('Stop the rest')}`
+  return mrkdwn`${title} was sent${mayStop ? " and can't be withdrawn" : ''}.`
 }
 
 function stoppedSentence(view: ReportView): Mrkdwn | undefined {

@@ -24,6 +24,8 @@ export interface CardView {
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
   notes: Mrkdwn[]
+  /** What is known of alerts about the target. A note once they resolved. */
+  targetAlert?: Words | undefined
   ending: Words
   /** The same can't be requested again with a form. */
   hasNoForm?: true | undefined
@@ -81,7 +83,7 @@ function isInNews({ reason = '' }: Request): boolean {
 const spanInWords = /\b\d+ ?(?:[smhd]|sec|min|seconds?|minutes?|hours?|days?)(?![a-z])/i
 
 /** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` for an alert without a summary. */
-function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
+export function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
   const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
   const ms = createdAt - startsAt
   const since = ms < 60_000 || spanInWords.test(reason) ? [] : [formatDuration(Math.floor(ms / 60_000) * 60_000)]

@@ -1,6 +1,7 @@
 import { escalationOf } from '../domain/policy.ts'
 import { holdOf, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
+import { alertReminderAfter } from '../record/store.ts'
 import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import { type ItemView, movedCount, progress } from './items.ts'
 import type { CardView } from './request-content.ts'
@@ -16,13 +17,13 @@ export function statusLine(view: CardView): Mrkdwn {
       const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
       // What must be confirmed after the press is among what to check first, which names the button.
       const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
+      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${quietWords(request)}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
       const hold = holdShown(view)
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
-        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${request.alertResolved ? ' The alert resolved.' : ''}`
     }
     case 'starting':
     case 'tracking': {
@@ -84,6 +85,13 @@ export function pressBy({ request, held }: CardView): Mrkdwn {
 /** Until when it can be approved. A window or a freeze may hold it longer. */
 export function deadlineWords({ request: { start, expiresAt } }: CardView): Mrkdwn {
   return start === undefined ? dateTime(expiresAt) : dayAndTime(expiresAt)
+}
+
+/** The approvers are called by the first reminder. */
+function quietWords({ isQuiet, reminded, createdAt, ttlMs }: Request): Mrkdwn {
+  if (!isQuiet || reminded > 0) return mrkdwn``
+  const calledAt = createdAt + alertReminderAfter(ttlMs)
+  return mrkdwn` Its alert keeps firing and resolving, so nobody is mentioned before ${dateTime(calledAt)}.`
 }
 
 /** When an alert's request calls the next people, without a mention of them. Empty if nobody else is called. */

@@ -173,7 +173,7 @@ function tooLateWords(request: Request, clickerId: string, wouldStop: boolean): 
     case 'rejected':
       return mrkdwn`Already rejected${who}. ${changedNothing}`
     case 'withdrawn':
-      return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this. ${changedNothing}`
+      return mrkdwn`${mention(request.withdrawnBy ?? request.origin.userId)} already withdrew this${request.withdrawnBy === undefined ? ', because the alert resolved' : ''}. ${changedNothing}`
     case 'expired':
       return mrkdwn`${request.causes.length > 0 ? `This expired. ${wordsOfFindings(undefined, request.causes).why}` : 'This expired before it was approved.'} Nothing was done.`
     case 'voided':

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { isMachine } from '../domain/approval.ts'
 import { type Description, withoutRequester } from '../domain/change.ts'
 import { sendingMs } from '../domain/lane.ts'
-import { canReverse, holdOf, type Request, type RequestRef, type Waits, warningsOf } from '../domain/request.ts'
+import { canReverse, holdOf, type Request, type RequestRef, targetAlerted, type Waits, warningsOf } from '../domain/request.ts'
 import { heldFrom } from '../domain/starts.ts'
 import { formatDuration, withoutOwner } from '../domain/text.ts'
 import { type ItemView, itemViews } from '../messages/items.ts'
@@ -65,6 +65,8 @@ export function viewOf(app: App, request: Request): CardView {
   const linked = (ref: RequestRef | undefined) => ref && { ...ref, link: linkTo({ origin: ref, cardTs: ref.cardTs }) }
   const { fromMessage, origin } = request
   const rule = ruleOf(app, request)
+  const warnings = warningsOf(request)
+  const alerted = warnings.find(({ code }) => code === targetAlerted)
   const description: Description = opened
     ? opened.change.describe(opened.facts)
     : { title: catalog.titleOf(request), facts: [], ids: [], underway: 'in progress' }
@@ -77,10 +79,11 @@ export function viewOf(app: App, request: Request): CardView {
     sendingMs: sendingTime(request, items, config.infra.writesPerMinute),
     left: opened?.change.leaves?.(opened.latest, request.items && opened.input),
     unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
-    ...warningWords({ ...request, warnings: warningsOf(request) }, change, (changed) => catalog.titleOf(changed, { isShort: true }), {
+    ...warningWords({ ...request, warnings }, change, (changed) => catalog.titleOf(changed, { isShort: true }), {
       profileOf,
       confirmBy: rule?.confirmBy,
     }),
+    targetAlert: alerted && findingWords(change, alerted),
     ending: wordsOfFindings(change, request.causes),
     hasNoForm: change?.hasNoForm,
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest, request.endsAt), origin.userId) : [],

@@ -21,6 +21,7 @@ export const reportNames = [
   'remark',
   'late',
   'resolved',
+  'target-alerted',
   'outdated',
   'stopped',
   'ended',
@@ -127,17 +128,19 @@ export const steps = {
   },
   warn: {
     // An alert begins to fire about its target.
-    from: ['waiting'],
+    from: ['waiting', 'approved', 'starting', 'tracking'],
     to: 'same',
     takers: ['alert'],
+    mayReport: ['target-alerted'],
     ifUnchanged: true,
     keepsDue: true,
   },
   'warn-resolved': {
     // No alert about its target fires anymore.
-    from: ['waiting'],
+    from: ['waiting', 'approved', 'starting', 'tracking'],
     to: 'same',
     takers: ['alert'],
+    mayReport: ['target-alerted'],
     ifUnchanged: true,
     keepsDue: true,
   },
@@ -273,6 +276,15 @@ export const steps = {
     // The alert that requested it has resolved; the change goes on.
     // People may go on by hand after the end, so the thread still says it.
     from: ['approved', 'starting', 'tracking', 'done', 'failed', 'not-started', 'superseded', 'untracked', 'voided'],
+    to: 'same',
+    takers: ['alert'],
+    reports: ['resolved'],
+    ifUnchanged: true,
+    keepsDue: true,
+  },
+  'note-firing': {
+    // After that, an alert that requested it fires again.
+    from: ['approved', 'starting', 'tracking'],
     to: 'same',
     takers: ['alert'],
     reports: ['resolved'],

@@ -184,7 +184,7 @@ async function lastChangesOf(records: Records, resources: string[]): Promise<Map
 export const firstReminderAt = 0.5
 
 /** What an alert requested is urgent: its approvers are reminded after 5 and 15 minutes, and then every 30. */
-export const firstAlertReminderMs = 5 * 60_000
+export const alertReminderAfter = (ttlMs: number): number => Math.min(5 * 60_000, Math.floor(ttlMs * firstReminderAt))
 
 /** Longer than any request can wait for an approval. */
 const keepUndecidedMs = 30 * 24 * 3_600_000

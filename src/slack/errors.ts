@@ -16,8 +16,8 @@ import {
   UserError,
   writeRefusalOf,
 } from '../domain/errors.ts'
-import { formatDuration, utcTime } from '../domain/text.ts'
-import { dateTime, escapeMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords } from './text.ts'
+import { formatDuration, type Phrase, phraseText } from '../domain/text.ts'
+import { escapeMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, phraseWords } from './text.ts'
 
 interface RefusalOptions {
   /** The field of the form that it is about. Default: the first one. */
@@ -102,9 +102,10 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
   if (error instanceof Refusal) return error.words
   const sentence = toUserMessage(error, effect)
   const cause = causeOf(error)
-  const times = new Map(cause instanceof CheckFailed ? cause.times.map((at) => [utcTime(at), dateTime(at).text]) : [])
+  const marks = cause instanceof CheckFailed ? cause.marks : []
   if (sentence === undefined) return undefined
-  return ownWords([...times].reduce((text, [utc, own]) => text.replaceAll(utc, own), escapeMrkdwn(sentence).text))
+  const show = (text: string, mark: Phrase) => text.replaceAll(escapeMrkdwn(phraseText(mark)).text, phraseWords(mark).text)
+  return ownWords(marks.reduce<string>((text, mark) => show(text, [mark]), escapeMrkdwn(sentence).text))
 }
 
 /** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */

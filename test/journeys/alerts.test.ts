@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { type AlertWorld, alert, policy, post, resolved, startAlertWorld, untilProposed } from './alerts-world.ts'
+import { addresses, requestEvacuation, withAddresses } from './evacuations.ts'
+import { freeze } from './freeze-world.ts'
 import { wordsOf } from './subject.ts'
-import { general, ops, opsPage, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
+import { approveHeld, approveMove, general, ops, opsPage, people, requestMove, untilCard, untilReport, untilShown } from './world.ts'
 
 const botMessages = ({ slack }: AlertWorld, channel = ops) => slack.messages(channel).filter(({ isBot }) => isBot)
 
@@ -185,6 +187,104 @@ test('an alert about the target that resolves leaves nothing to check, whatever 
   await untilReport(world.slack, card.ts, /Done/)
 })
 
+/** Four addresses leave web-1, for so long that alerts come meanwhile. The policy has another target for the other end. */
+const startMoving = (server: 'from' | 'target') =>
+  startAlertWorld(
+    withAddresses(addresses(4), { account: { moveTakes: { min: 4_000, max: 4_000 }, movePhases: [{ server }] } }),
+    policy.replace('ASH: web-2', 'ASH: bastion-1'),
+  )
+
+const reports = ({ slack }: AlertWorld, cardTs: string, fits: RegExp) => slack.thread(ops, cardTs).filter(({ text }) => fits.test(text))
+
+describe('an alert about a server to which addresses are being moved', () => {
+  test.each([
+    [
+      'and that shows none yet',
+      'from',
+      /The account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> moves addresses to it \(moving, 0 of 4 moved\)\. Evacuate it once that has ended\./,
+    ],
+    [
+      'and that shows them already',
+      'target',
+      /“<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. Alert/,
+    ],
+  ] as const)('%s calls people, and the thread says it to the requester, once', async (_, server, why) => {
+    const world = await startMoving(server)
+    const card = await requestEvacuation(world, 'web-1 web-2 because INC-7')
+    await world.ben.click(card, 'Approve')
+    await expect.poll(() => moves(world)).toHaveLength(4)
+
+    for (const job of ['node', 'node', 'ping']) expect(await world.send([alert({ instance: 'web-2', job })])).toBe(200)
+
+    const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('*Alert:*')), { what: 'the message' })
+    expect(message.text).toMatch(/^:warning: \*Alert:\* web-2\. Nothing was requested\. cc <!subteam\^S0ONCALL01>\.\n/)
+    expect(message.text).toMatch(why)
+    expect(message.text).not.toMatch(/approve its request|evacuate by hand/)
+    expect((await untilReport(world.slack, card.ts, /An alert/)).text).toMatch(
+      /^<@U0ADA00001> :rotating_light: An alert about the target web-2 has been firing since <!date.* “Evacuate web-1 → web-2 \(4 Elastic IPs\)” (goes on\. To stop it, press \*Stop the rest\*|was sent and can't be withdrawn)\.$/,
+    )
+    await untilReport(world.slack, card.ts, /Done/)
+    expect(reports(world, card.ts, /An alert about/)).toHaveLength(1)
+  })
+
+  test('by a move says so in its thread, and again once it resolved', async () => {
+    const world = await startAlertWorld({ account: { moveTakes: { min: 5_000, max: 5_000 } } })
+    const { card } = await approveMove(world)
+    await untilCard(world.slack, /\*Moving\*/)
+
+    await world.send([alert({ instance: 'web-2' })])
+    expect((await untilReport(world.slack, card.ts, /An alert about the target web-2/)).text).toMatch(
+      /^<@U0ADA00001> .*was sent and can't be withdrawn\.$/,
+    )
+    await world.send([resolved(alert({ instance: 'web-2' }))])
+    expect((await untilReport(world.slack, card.ts, /resolved at/)).text).toMatch(
+      /^<@U0ADA00001> :information_source: The alert about the target web-2 .* was sent\.$/,
+    )
+  })
+
+  test('once an approved request starts says so to its requester, who can withdraw it', async () => {
+    const world = await startMoving('from')
+    await world.ada.command('/infra evacuate web-1 web-2 in 2h because of a new disk', { channel: ops })
+    const card = await untilCard(world.slack, /needs approval/)
+    await world.ben.click(card, 'Approve')
+    await untilCard(world.slack, /\*Approved\.\*/)
+
+    await world.send([alert({ instance: 'web-2' })])
+
+    expect((await untilReport(world.slack, card.ts, /An alert/)).text).toMatch(
+      /^<@U0ADA00001> .*is approved and still starts\. To stop it, press \*Withdraw\*\.$/,
+    )
+    const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('*Alert:*')), { what: 'the message' })
+    expect(message.text).toMatch(/cc <!subteam\^S0ONCALL01>\.\n.* moves addresses to it \(approved\)\./)
+  })
+})
+
+test.each([
+  [
+    'still shows',
+    'from',
+    /addresses can't move to bastion-1\. .*203\.0\.113\.10.* has an open request: “<https:[^|]+\|Evacuate web-1 → web-3>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. Alert/,
+  ],
+  ['no longer shows', 'target', /“<https:[^|]+\|Evacuate web-1 → web-3>” by <@U0ADA00001> moves addresses away \(moving, 0 of 4 moved\)\./],
+] as const)(
+  'an alert about a server whose addresses, which the account %s there, are being moved away calls nobody, and says so',
+  async (_, server, why) => {
+    const world = await startMoving(server)
+    const card = await requestEvacuation(world, 'web-1 web-3 because INC-7')
+    await world.ben.click(card, 'Approve')
+    await expect.poll(() => moves(world)).toHaveLength(4)
+
+    await world.send([alert()])
+
+    const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('*Alert:*')), { what: 'the message' })
+    expect(message.text).toMatch(/^:warning: \*Alert:\* web-1\. Nothing was requested\.\n/)
+    expect(message.text).toMatch(why)
+    expect(message.text).not.toContain('approve its request')
+  },
+)
+
+const freezing = '  - { name: freezing, changes: freeze, request: [S0ONCALL01], approve: none }\n'
+
 describe('a resolved alert', () => {
   test('withdraws the request that nobody has decided', async () => {
     const world = await startAlertWorld()
@@ -198,7 +298,7 @@ describe('a resolved alert', () => {
     expect(world.slack.thread(ops, card.ts)).toHaveLength(1)
     await world.ben.click(proposed, 'Approve')
     const late = await untilShown(world.slack, people.ben, /already withdrew/)
-    expect(wordsOf(late)).toBe('Alertmanager already withdrew this. No change made.')
+    expect(wordsOf(late)).toBe('Alertmanager already withdrew this, because the alert resolved. No change made.')
     expect(moves(world)).toEqual([])
   })
 
@@ -217,5 +317,29 @@ describe('a resolved alert', () => {
     await untilReport(world.slack, card.ts, /Done/)
     expect(await world.send([resolved(alert())])).toBe(200)
     expect(world.slack.thread(ops, card.ts).filter(({ text }) => text.includes('resolved'))).toHaveLength(1)
+  })
+
+  test('is reported in the thread of an approved request, and so is each time that one fires again', async () => {
+    const world = await startAlertWorld({}, policy.replace('alerts:\n', `${freezing}alerts:\n`))
+    await freeze(world)
+    const again = alert({}, { startsAt: '2026-11-22T04:00:00.000Z' })
+    await world.send([alert()])
+    const card = await untilProposed(world)
+    await approveHeld(world, world.ben, card)
+    const shown = () => botMessages(world).find(({ ts }) => ts === card.ts)?.text ?? ''
+    await expect.poll(shown).toContain('Approved.')
+
+    for (const sent of [resolved(alert()), again, again, resolved(again), resolved(again)]) expect(await world.send([sent])).toBe(200)
+
+    await expect
+      .poll(() => reports(world, card.ts, /^<@.*The alert/).map(({ text }) => text))
+      .toEqual([
+        expect.stringMatching(
+          /^<@U0BEN00001> :information_source: The alert resolved\. .* still starts\. To stop it, press \*Withdraw\*\.$/,
+        ),
+        expect.stringMatching(/^<@U0BEN00001> :rotating_light: The alert fires again\. .* is approved and still starts\.$/),
+        expect.stringMatching(/^<@U0BEN00001> :information_source: The alert resolved\. /),
+      ])
+    await expect.poll(shown).toContain('The alert resolved.')
   })
 })

@@ -267,3 +267,23 @@ describe('the addresses of an evacuation', () => {
     expect(JSON.stringify((await untilCard(world.slack, /\*Partly done\*/)).blocks)).not.toContain('Retry the rest')
   })
 })
+
+test('an evacuation of a server to which addresses are on their way names what moves them, also once nobody tracks that', async () => {
+  const account = { moveTakes: { min: 600_000, max: 600_000 }, movePhases: [{ server: 'none' as const }] }
+  const world = await worldWith(addresses(2), { env: { MOVE_TIMEOUT: '1s' }, account })
+  await world.ben.click(await requestEvacuation(world), 'Approve')
+  const slow = await untilCard(world.slack, /Slower than usual/)
+  const evacuateWeb2 = async (fits: RegExp) => {
+    await world.ada.command('/infra evacuate web-2 web-3', { channel: ops })
+    return (await untilShown(world.slack, people.ada, fits)).text
+  }
+  const named = /he account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by .*/
+
+  expect(await evacuateWeb2(/moving, 0 of 2 moved/)).toMatch(named)
+  await world.ada.click(slow, 'Stop tracking')
+  await untilCard(world.slack, /No longer tracked/)
+
+  const text = await evacuateWeb2(/no longer tracked, 0 of 2 moved/)
+  expect(text).toMatch(named)
+  expect(text).toContain('moves addresses to it (no longer tracked, 0 of 2 moved). Evacuate it once that has ended.')
+})

@@ -41,10 +41,14 @@ const emergency = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reas
 const sent = { sentAt: at(10), endedAt: at(10) + 43_000 }
 const why = (words: string, next?: string): Partial<ReportView> => ({ ending: { why: words, next } })
 
+const targetAlert = { why: 'An alert about the target web-2 says something.' }
+const alert = { name: 'NodeDown', startsAt: requestedAt - 120_000 }
+
 test('every report', async () => {
   const rotate = phrase`Rotate API key ${'ci-deploy'}${owner('U0CHI00001')}`
   const reports: [situation: string, ReportName, ReportView][] = [
     ['Half of the time has passed', 'reminder-half', view()],
+    ['An alert requested it', 'reminder-half', view({ alert, reason: 'web-1 is down' })],
     ['Nine tenths of the time have passed', 'reminder-last', view({}, { now: at(216) })],
     ['Two of three have approved', 'reminder-half', view({ ...several, missing: 1 }, { rule: threeOf })],
     ['One of the two may not approve any more', 'reminder-half', view({ ...several, missing: 2 }, { rule: threeOf })],
@@ -82,6 +86,12 @@ test('every report', async () => {
     ['The alert resolved while it is under way', 'resolved', view({ state: 'tracking' })],
     ['The alert resolved after it was done', 'resolved', view({ state: 'done' }, { reverseLabel: 'Move back' })],
     ['The alert resolved after it ended', 'resolved', view({ state: 'not-started' })],
+    ['It fires again before it starts', 'resolved', view({ state: 'approved', alertResolved: false })],
+    ['It fires again while it is under way', 'resolved', view({ state: 'tracking', alertResolved: false })],
+    ['It fires again, and it has ended since', 'resolved', view({ state: 'done', alertResolved: false }, { reverseLabel: 'Move back' })],
+    ['An alert fires about the target of what starts later', 'target-alerted', view({ state: 'approved' }, { targetAlert })],
+    ['An alert fires about the target of what is under way', 'target-alerted', view({ state: 'tracking' }, { targetAlert })],
+    ['It has resolved', 'target-alerted', view({ state: 'tracking' }, { targetAlert: { ...targetAlert, isNote: true } })],
     ['Done', 'ended', view({ ...sent, state: 'done' })],
     ['Failed before it was accepted', 'ended', view({ ...sent, state: 'failed' }, why('web-2 was deleted.'))],
     ['Failed after it was accepted', 'ended', view({ ...sent, state: 'failed', acceptedAt: at(10) }, why('web-2 was deleted.'))],

@@ -55,14 +55,19 @@ const ofMove: MoveFinding[] = [
   { code: 'moved-by-others', address, server: 'web-3', isMoving: true },
 ]
 
+const openRequest = { title: 'Evacuate web-9 → web-1', link: undefined, by: 'U0ADA00001' }
 const isOff = { code: 'not-active', address, status: 'error' }
 const elsewhere = { code: 'not-on-server', address, now: 'web-9' }
 const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'nothing-on-server', server, bgp: [] },
   { code: 'nothing-on-server', server, bgp: [address] },
+  { code: 'nothing-on-server', server, bgp: [], moves: [{ ...openRequest, isAway: false, state: 'moving, 1 of 4 moved' }] },
+  { code: 'nothing-on-server', server, bgp: [], moves: [{ ...openRequest, isAway: true, state: 'no longer tracked' }] },
   { code: 'too-many-addresses', server, count: 51 },
   { code: 'addresses-cannot-move', target: server, moves: 2, causes: [isOff] },
   { code: 'addresses-cannot-move', target: server, moves: 0, causes: [isOff, { ...isOff, address: '203.0.113.11' }] },
+  { code: 'addresses-cannot-move', target: server, moves: 0, causes: [{ code: 'locked', address, ...openRequest }] },
+  { code: 'addresses-cannot-move', target: server, moves: 0, causes: [{ code: 'locked', address, ...openRequest, going: 'moving' }] },
   { code: 'left-out', causes: [{ code: 'not-chosen', address }] },
   { code: 'left-out', causes: [isOff, { code: 'not-chosen', address: '203.0.113.11' }] },
   { code: 'last-seen', server, count: 1, oldest: requestedAt },

@@ -68,7 +68,7 @@ export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, numbe
   const toDo = isByHand ? mrkdwn`${who} ${code(`${command} evacuate`)}.` : cc
   const head =
     firing.length === 0
-      ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}.`
+      ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}. At that time:`
       : mrkdwn`:warning: ${broken} Nothing was requested.${toDo}`
   const lines = alerts.slice(0, mostListed).map((alert) => {
     const { server, why, source, startsAt } = alert

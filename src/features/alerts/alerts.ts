@@ -1,6 +1,6 @@
 import type { App } from '../../app.ts'
 import { alertsRequester, isForLackOfAnswer } from '../../domain/approval.ts'
-import type { Change } from '../../domain/change.ts'
+import type { Change, Finding } from '../../domain/change.ts'
 import { ApiContractError, ApiError, ApiUnreachableError, CheckFailed, StoreUnavailableError, UserError } from '../../domain/errors.ts'
 import { inLane } from '../../domain/lane.ts'
 import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/policy.ts'
@@ -127,12 +127,12 @@ async function believe(app: App, alert: Alert, serverId?: string): Promise<Known
   return known
 }
 
-/** Brings the undecided requests to move addresses to these servers up to date with the alerts about them. */
+/** Brings the open requests to move addresses to these servers up to date with the alerts about them. */
 async function warnOfTargets(app: App, ids: Set<string>): Promise<void> {
   if (ids.size === 0) return
   const open = await app.store.findMany(await guardStore(() => app.redis.zrange(app.keys.open, '0', '-1')))
   for (const request of open) {
-    const { id } = (request.state === 'waiting' && app.catalog.targetOf(request)) || {}
+    const { id } = app.catalog.targetOf(request) ?? {}
     if (id === undefined || !ids.has(id)) continue
     if (await followAlerts(app, request)) await show(app, request.id).catch(app.errors.of('alerts'))
   }
@@ -160,8 +160,8 @@ async function findOwn(app: App, alert: Alert, known: Known): Promise<{ is: 'dup
 async function joinOpen(app: App, alert: Alert, request: Request): Promise<boolean> {
   const joined = await join(app, alert, request)
   if (joined === 'resolved') throw new TryLater('the alert resolved')
-  // The process that took the last alert from it may have died before it withdrew the request.
-  if (joined === 'leaving') await resolveRequest(app, request.id)
+  // The process that took the last alert from it may have died before it withdrew the request. The thread of an approved one may say that it resolved.
+  if (joined === 'leaving' || joined === 'joined') await followOwn(app, request.id)
   return joined === 'joined'
 }
 
@@ -238,15 +238,22 @@ async function submitEvacuation(
     if (isRefused(error, 'not-needed')) throw new TryLater('the alert resolved')
     if (isForLackOfAnswer(error) || error.code === 'project-unknown') throw new TryLater(error.code)
     const finding = error instanceof CheckFailed ? error.finding : undefined
-    // Nobody is called if nothing is left to do. What is said of BGP addresses nobody can do here.
-    const isEmpty = finding?.code === 'nothing-on-server'
     const isLocked = isRefused(error, 'locked')
-    const ofAddresses = finding?.code === 'addresses-cannot-move' && Array.isArray(finding.causes) ? finding.causes : []
-    const isInTheWay = isLocked || (ofAddresses.length > 0 && ofAddresses.every(({ code }) => code === 'locked'))
     // With links, and with a mention of those whose requests are in the way.
     const why = finding ? endingWords(findingWords(change, finding)) : toUserWords(error)
-    return { why: why ?? mrkdwn`${error.message}`, server, toDo: isEmpty ? 'nothing' : isInTheWay ? 'decide' : 'evacuate', isLocked }
+    return { why: why ?? mrkdwn`${error.message}`, server, toDo: toDoAfter(finding, isLocked), isLocked }
   }
+}
+
+/** Nobody is called if nothing is left to do. What is said of BGP addresses nobody can do here, and what other requests move goes on by itself. */
+function toDoAfter(finding: Finding | undefined, isLocked: boolean): Refused['toDo'] {
+  const listOf = (list: unknown): Record<string, unknown>[] => (Array.isArray(list) ? list : [])
+  // People can still stop what comes to the server.
+  if (finding?.code === 'nothing-on-server') return listOf(finding.moves).some(({ isAway }) => !isAway) ? 'decide' : 'nothing'
+  const causes = finding?.code === 'addresses-cannot-move' ? listOf(finding.causes) : []
+  const isInTheWay = causes.length > 0 && causes.every(({ code }) => code === 'locked')
+  if (isInTheWay && causes.every(({ going, comes }) => going !== undefined && !comes)) return 'nothing'
+  return isLocked || isInTheWay ? 'decide' : 'evacuate'
 }
 
 /** One message for the alerts of a delivery that led to no request. It mentions the approvers if there is something to do by hand. */
@@ -285,7 +292,7 @@ async function takeResolved(app: App, alert: Alert, quiet: Set<string>): Promise
   const ended = await resolves(app, alert)
   for (const { request, left, quiet: server, listed, name } of ended) {
     if (server !== undefined) quiet.add(server)
-    if (request !== undefined && left === 0) await resolveRequest(app, request)
+    if (request !== undefined && left === 0) await followOwn(app, request)
     if (listed !== undefined) await updateList(app, listed, name)
   }
   const isKnown = ended.some(({ name, request, listed }) => name === nameOfAlert(alert) && (request ?? listed) !== undefined)
@@ -301,25 +308,30 @@ async function updateList(app: App, listed: string, name: string): Promise<void>
 /** Moves of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
 const mostTries = 20
 
-/** Withdraws one that waits; the thread of an approved one says so, once. */
-async function resolveRequest(app: App, requestId: string): Promise<void> {
+/** Withdraws one that waits once its last alert resolved. The thread of an approved one says that, and that one fires again: each change, once. */
+async function followOwn(app: App, requestId: string): Promise<void> {
+  let isChanged = false
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     const request = await app.store.find(requestId)
     if (!request) return
+    const isFiring = (await guardStore(() => app.redis.exists(app.keys.alertsOf(requestId)))) > 0
     const isWaiting = request.state === 'waiting'
-    if (!isWaiting && !stepOf('note-resolved').from.some((state) => state === request.state)) return
-    // Another alert may have joined one that was approved since.
-    if (!isWaiting && (await guardStore(() => app.redis.exists(app.keys.alertsOf(requestId)))) > 0) return
+    const isTold = isFiring ? isWaiting || !request.alertResolved : request.alertResolved
+    const step = isWaiting ? 'withdraw-resolved' : isFiring ? 'note-firing' : 'note-resolved'
+    if (isTold || !stepOf(step).from.some((state) => state === request.state)) {
+      // The outbox shows it later if this fails.
+      if (isChanged) await show(app, requestId).catch(app.errors.of('alerts'))
+      return
+    }
     const causes: CommonFinding[] = [{ code: 'alert-resolved' }]
-    const data = { set: isWaiting ? { causes } : {}, audit: { by: alertsRequester } }
-    // The same for all tries and processes.
-    const token = `resolved:${requestId}`
-    const { outcome } = await app.store.take(request, isWaiting ? 'withdraw-resolved' : 'note-resolved', data, token)
-    if (outcome === 'won' && isWaiting) await noteWithdrawal(app, serverOf(app, request), requestId)
-    // The outbox shows it later if this fails.
-    if (outcome === 'won') return void (await show(app, requestId).catch(app.errors.of('alerts')))
+    const data = { set: isWaiting ? { causes } : { alertResolved: !isFiring }, audit: { by: alertsRequester } }
+    const { outcome } = await app.store.take(request, step, data)
+    if (outcome !== 'won') continue
+    if (isWaiting) await noteWithdrawal(app, serverOf(app, request), requestId)
+    // Another alert may have joined or left it since it was read.
+    isChanged = true
   }
-  throw new TryLater(`request ${requestId} kept changing while its alert resolved`)
+  throw new TryLater(`request ${requestId} kept changing while its alert did`)
 }
 
 function isProposal(app: App, request: Request, serverId: string): boolean {

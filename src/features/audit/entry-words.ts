@@ -25,6 +25,7 @@ const stepWords: Record<StepName, ActWords> = {
   warn: { word: 'warn', words: 'An alert began to fire about the target' },
   'warn-resolved': { word: 'warn', words: 'No alert fires about the target anymore' },
   'note-resolved': { word: 'resolve', words: 'The alert resolved' },
+  'note-firing': { word: 'resolve', words: 'The alert fired again' },
   expire: { word: 'expire', words: 'Expired' },
   'expire-approved': { word: 'expire', words: 'Expired' },
   remind: { word: 'remind', words: 'Reminded' },

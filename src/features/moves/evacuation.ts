@@ -24,14 +24,22 @@ export const mostEvacuated = 50
 const server = z.string()
 const causes = z.array(Finding)
 
+const Moving = z.object({ title: z.string(), link: z.string().optional(), by: z.string(), isAway: z.boolean(), state: z.string() })
+
 /** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
 export const evacuationFindings = findings({
   'same-server': finding("{server} can't be evacuated to itself. Choose another server."),
+  /** `moves`: other requests that move addresses to the server, or away from it. */
   'nothing-on-server': finding(
-    { server, bgp: z.array(z.string()) },
-    ({ server, bgp }) => {
+    { server, bgp: z.array(z.string()), moves: z.array(Moving).optional() },
+    ({ server, bgp, moves = [] }) => {
       const left = bgpLeft(bgp, server)
-      return phrase`The account shows no Elastic IPs on ${server}.${left ? phrase` ${left}` : []}`
+      const others = moves.flatMap(
+        ({ title, link, by, isAway, state }) =>
+          phrase` ${linked(title, link)} by ${person(by)} moves addresses ${[isAway ? 'away' : 'to it']} (${[state]}).`,
+      )
+      const wait = moves.some(({ isAway }) => !isAway) ? ' Evacuate it once that has ended.' : ''
+      return phrase`The account shows no Elastic IPs on ${server}.${others}${[wait]}${left ? phrase` ${left}` : []}`
     },
     { next: '' },
   ),
@@ -65,11 +73,22 @@ export const evacuationFindings = findings({
       phrase`The account shows no server for ${count} ${[count === 1 ? 'address' : 'addresses']}. Last seen on ${server} at ${moment(oldest)}.`,
   ),
 
-  /** Another open request has the address. `link`: of its message, if that is posted. `start`: when it starts, if it is scheduled. */
+  /**
+   * Another open request has the address. `link`: of its message, if that is posted. `start`: when it starts, if it is scheduled. `going`: how far it
+   * is, if it goes on by itself. `comes`: it moves the address to the server.
+   */
   locked: finding(
-    { address: z.string(), title: z.string(), link: z.string().optional(), by: z.string(), start: z.number().optional() },
-    ({ address, title, link, by, start }) => {
-      const starts = start === undefined ? [] : phrase`, starts ${moment(start)}`
+    {
+      address: z.string(),
+      title: z.string(),
+      link: z.string().optional(),
+      by: z.string(),
+      start: z.number().optional(),
+      going: z.string().optional(),
+      comes: z.boolean().optional(),
+    },
+    ({ address, title, link, by, start, going }) => {
+      const starts = going !== undefined ? phrase` (${[going]})` : start === undefined ? [] : phrase`, starts ${moment(start)}`
       return phrase`${address} has an open request: ${linked(title, link)} by ${person(by)}${starts}.`
     },
   ),
@@ -104,7 +123,7 @@ const isLocked = ({ code }: Finding) => code === 'locked'
 
 /** True for as long as it is read: that request may have ended since. */
 function decideFirst(causes: Finding[]): string {
-  return causes.some(isLocked)
+  return causes.some((each) => isLocked(each) && each.going === undefined)
     ? ' To move an address now, approve its request, and press *Start now* if it is scheduled, or withdraw it. Without one, request the move.'
     : ''
 }
@@ -253,6 +272,8 @@ export interface EvacuationReads {
   target: Server | undefined
   /** Why addresses are left out that another request has locked. Read only for a request, and for those that it can leave out. */
   locked?: ReadonlyMap<string, Finding>
+  /** What other requests move to the server or away from it, if the account shows no address there. */
+  moves?: z.infer<typeof Moving>[]
 }
 
 /** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
@@ -359,7 +380,7 @@ export function checkEvacuation(
     const causes = unmovable.map(({ finding }) => finding)
     if (causes.length > 0) refuse({ code: 'addresses-cannot-move', target: to.name, moves: moves.length, causes })
     if (moves.length === 0 && leftOut.length > 0) refuse({ code: 'nothing-chosen', server })
-    if (moves.length === 0) refuse({ code: 'nothing-on-server', server, bgp })
+    if (moves.length === 0) refuse({ code: 'nothing-on-server', server, bgp, moves: reads.moves })
     if (moves.length > mostEvacuated) refuse({ code: 'too-many-addresses', server, count: moves.length })
   }
   const items = moves.map(({ facts }) => facts)

@@ -12,7 +12,7 @@ import { unlessAborted } from '../../domain/within.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
 import { agoWords } from '../../kit/elastic-ip.ts'
-import { findTyped, type Thing } from '../../kit/thing.ts'
+import { findTyped, readBriefly, type Thing } from '../../kit/thing.ts'
 import { servers } from '../../kit/things.ts'
 import { context, input, option, wholeSection } from '../../slack/blocks.ts'
 import { Refusal } from '../../slack/errors.ts'
@@ -39,7 +39,7 @@ import {
 } from './evacuation.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
-import { named, warnOfOthers } from './open-requests.ts'
+import { goingOn, movesAt, named, warnOfOthers } from './open-requests.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -213,6 +213,7 @@ async function preflight(
   { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
   const { serverId, targetId, elasticIpIds } = input
+  const move = moveChange(app)
   const options = { signal, shared: forRequest }
   const [addresses, target, shown] = await Promise.all([
     readAddresses(app, serverId, { elasticIpIds, forRequest, signal }),
@@ -231,22 +232,30 @@ async function preflight(
   const single = [...addresses.single.values()].filter((each) => each !== 'gone')
   // One that a person chose is refused when the request is recorded. The form unticks those that it can see.
   const canBeLeft = ({ id }: ElasticIp) => input.leavesOut ?? (forRequest && elasticIpIds?.includes(id) === false)
-  const locked = await readLocks(app, [...onServer, ...single].filter(canBeLeft))
-  const checked = checkEvacuation(input, { ...addresses, source, target, locked }, forRequest ? 'request' : 'writes')
+  const locked = await readLocks(app, [...onServer, ...single].filter(canBeLeft), serverId)
+  const strays = addresses.all.filter(({ server }) => !server).map(({ id }) => move.resource({ elasticIpId: id, serverId: '' }))
+  const moves = forRequest && onServer.length === 0 ? await readBriefly(movesAt(app, serverId, strays)) : undefined
+  const checked = checkEvacuation(input, { ...addresses, source, target, locked, moves }, forRequest ? 'request' : 'writes')
   const others = forRequest ? await warnOfOthers(app, checked.facts) : []
   const { unchecked, warnings = [] } = checked
   return { ...checked, unchecked: [...unchecked, ...namesakes.unchecked], warnings: [...others, ...warnings, ...namesakes.warnings] }
 }
 
 /** Finds the addresses that other open requests have, each with why it is left out. */
-async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[]) {
+async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[], serverId: string) {
   const { resource } = moveChange(app)
   const lockOf = new Map(addresses.map((each) => [resource({ elasticIpId: each.id, serverId: '' }), each]))
   const [first, ...others] = lockOf.keys()
   if (first === undefined) return undefined
   const holders = await app.store.othersFor({ id: '', resource: first, moreResources: others })
   const found = holders.flatMap((holder) => {
-    const why = { code: 'locked', ...named(app, holder), start: scheduleOf(holder)?.until }
+    const why = {
+      code: 'locked',
+      ...named(app, holder),
+      start: scheduleOf(holder)?.until,
+      going: goingOn(holder),
+      comes: app.catalog.targetOf(holder)?.id === serverId,
+    }
     return resourcesOf(holder).flatMap((each): [string, typeof why & { address: string }][] => {
       const { id, address = '' } = lockOf.get(each) ?? {}
       return id === undefined ? [] : [[id, { ...why, address }]]
@@ -337,6 +346,7 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
   const locks = await readLocks(
     app,
     wanted.map(({ elasticIpId: id, address }) => ({ id, address })),
+    serverId,
   ).catch(() => undefined)
   const offered = wanted.flatMap(({ elasticIpId, address, move }) => {
     if (!move) return []

@@ -1,13 +1,34 @@
 import type { App } from '../../app.ts'
 import type { Finding } from '../../domain/change.ts'
-import { isOpen, type Request } from '../../domain/request.ts'
+import { holdOf, isOpen, type Request } from '../../domain/request.ts'
 import { phraseText, withoutOwner } from '../../domain/text.ts'
 import { readBriefly } from '../../kit/thing.ts'
+import { stateWithCount } from '../../messages/items.ts'
 
 /** How a finding names an open request. */
 export function named({ catalog, slack }: App, request: Request): { title: string; link: string | undefined; by: string } {
   const title = phraseText(withoutOwner(catalog.titleOf(request, { isShort: true })))
   return { title, link: slack.identity.linkTo(request), by: request.origin.userId }
+}
+
+/** How far something is that goes on by itself: `moving, 1 of 4 moved`. Undefined if it waits for people, or is held. */
+export function goingOn(request: Request): string | undefined {
+  return request.state === 'waiting' || holdOf(request) ? undefined : stateWithCount(request, 'moving')
+}
+
+/**
+ * Finds what moves addresses to a server, or evacuates it: approved and open, or no longer tracked and so perhaps still under way. `strays`: the
+ * resources of the addresses for which the account shows no server.
+ */
+export async function movesAt(app: App, serverId: string, strays: string[]) {
+  const [{ requests }, last] = await Promise.all([app.store.findOpen(), app.store.lastChangesOf(strays)])
+  const untracked = [...new Set(last.values())].filter(({ state }) => state === 'untracked')
+  return [...requests.filter(({ state }) => state !== 'waiting'), ...untracked].flatMap((request) => {
+    const isAway = request.resource === `server:${serverId}`
+    if (!isAway && app.catalog.targetOf(request)?.id !== serverId) return []
+    if (app.signatures.verifyRecord(request) !== 'genuine') return []
+    return [{ ...named(app, request), isAway, state: stateWithCount(request, 'moving') }]
+  })
 }
 
 /** Warns of open evacuations of the target, and of open requests to the evacuated server: their locks allow both. A failure prevents no move. */

@@ -71,12 +71,14 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
   const counted = new Map<string, number>()
   const count = (name: string, by: number) => void counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
+  const taken: string[] = []
   const hooks: {
     beforeList?: () => Promise<void>
     beforeResolve?: () => Promise<void>
     afterResolveRead?: (state: string | undefined) => Promise<void>
     afterFind?: () => Promise<void>
     beforeWarn?: () => Promise<void>
+    beforeTake?: () => Promise<void>
     beforeRecord?: SubmitHook
     afterRecord?: SubmitHook
     post?: () => Posted
@@ -168,7 +170,10 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
       async take(request, ...step) {
         if (step[0] === 'warn') await hooks.beforeWarn?.()
         if (!step[0].startsWith('warn')) resolvedRequests.push(request.id)
-        return store.take(request, ...step)
+        await hooks.beforeTake?.()
+        const result = await store.take(request, ...step)
+        if (result.outcome === 'won') taken.push(step[0])
+        return result
       },
     },
     slack: {
@@ -210,6 +215,7 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
     counts,
     hooks,
     resolvedRequests,
+    taken,
     setState,
     redis,
     keys,

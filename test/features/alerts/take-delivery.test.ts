@@ -373,6 +373,26 @@ test('a server whose requests were approved right before their alerts resolved i
   expect(scene.submitted.map(({ isQuiet }) => isQuiet)).toEqual([false, false, false])
 })
 
+test('the thread of an approved request says that an alert resolved, and that one fires again, whichever process is first', async () => {
+  const scene = arrange()
+  const [ping, pong] = [down('web-1', { job: 'ping' }), down('web-1', { job: 'pong' })]
+  await scene.take([down()])
+  await scene.setState(0, 'approved')
+  // It joins between the read of the alerts of the request and the step.
+  scene.hooks.beforeTake = async () => {
+    delete scene.hooks.beforeTake
+    await scene.replica()([ping])
+  }
+
+  await scene.take([resolved(down())])
+  await scene.take([ping])
+  expect(scene.taken).toEqual(['note-resolved', 'note-firing'])
+  await Promise.all([scene.take([resolved(ping)]), scene.replica()([resolved(ping)])])
+  await Promise.all([scene.take([pong]), scene.replica()([pong])])
+
+  expect(scene.taken).toEqual(['note-resolved', 'note-firing', 'note-resolved', 'note-firing'])
+})
+
 test('the thread of an approved request does not say that its alert has resolved once another one has joined it', async () => {
   const scene = arrange()
   await scene.take([down()])
@@ -427,6 +447,18 @@ describe('the target', () => {
     await take([hook === 'afterFind' ? down('standby') : down('web-1')])
 
     expect(JSON.parse((await redis.hget(await recorded(), 'newWarnings')) ?? '[]')).toEqual([since])
+  })
+
+  test('that an alert is about is said in the thread if the request is approved at that moment, once', async () => {
+    const { take, hooks, setState, taken } = arrange()
+    await take([down('web-1')])
+    hooks.beforeWarn = async () => {
+      delete hooks.beforeWarn
+      await setState(0, 'tracking')
+    }
+
+    for (const job of ['node', 'node', 'ping']) await take([down('standby', { job })])
+    expect(taken).toEqual(['warn'])
   })
 
   test('is nothing to check if its alert resolves right before that is added', async () => {

@@ -57,7 +57,7 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread, locked }: Wo
     assignments: { find: async (fits) => seen.filter(fits) },
     ...(locked && {
       store: { othersFor: async () => [requestFor({ resource: `elastic_ip:${locked}` })] },
-      catalog: { titleOf: () => ['Move ', { name: '203.0.113.1' }, ': web-1 → web-9'] },
+      catalog: { titleOf: () => ['Move ', { name: '203.0.113.1' }, ': web-1 → web-9'], targetOf: () => undefined },
       slack: { identity: { linkTo: () => undefined } },
     }),
   })
