@@ -168,7 +168,7 @@ export async function runChaos(options: ChaosOptions) {
   await delay(1_000)
   const all = requests + Math.ceil(requests / movesPerKey) + evacuations
   const rested = await evidence.comeToRest(all, restMs)
-  if (!rested) console.log(JSON.stringify(await evidence.unrest(all)))
+  if (!rested) console.log(JSON.stringify(await evidence.unrest(all)), bots.log.slice(-100).join('\n'))
   resting = true
   await Promise.all([pressing, ...requesting])
   await delay(500)

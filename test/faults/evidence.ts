@@ -84,7 +84,10 @@ export function createEvidence(admin: Redis, prefix: string) {
     const open = all
       .filter(({ state }) => isOpen(state))
       .map(({ id, kind, state, waits, expiresAt, cardTs }) => ({ id, kind, state, waits, expiresAt, cardTs }))
-    return { open: open.slice(0, 10), owed, missing: requests - all.length, now: Date.now() }
+    const states = Map.groupBy(open, ({ kind, state, waits }) => `${kind} ${state} ${waits?.for ?? ''}`.trim())
+    const counts = Object.fromEntries([...states].map(([state, { length }]) => [state, length]))
+    const [freeze, lastTick] = [await admin.get(keys.freeze), await admin.get(keys.lastTick)]
+    return { counts, open: open.slice(0, 10), owed, missing: requests - all.length, freeze, lastTick, now: Date.now() }
   }
 
   return { keys, records, audit, comeToRest, unrest }
