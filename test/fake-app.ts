@@ -38,7 +38,11 @@ export const noPolicy = { rules: [], freezes: [] }
 
 /** The member with which nothing is frozen. */
 export const notFrozen = {
-  freezes: { read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes: [] }), lastRead: () => undefined },
+  freezes: {
+    read: async () => ({ text: '', record: undefined, isUnreadable: false, freezes: [] }),
+    lastRead: () => undefined,
+    lastBy: () => undefined,
+  },
 }
 
 /** The members with which notices to the operators are only logged: each adds its code. */

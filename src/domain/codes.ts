@@ -263,7 +263,7 @@ const ofDecisions = {
   'account-changed': 'the account changed since the request',
   'account-away': "the account API didn't answer",
   'account-limit': "the account's limit of calls a minute was used up",
-  'freeze-over': 'the freeze was over, or another one replaced it',
+  'freeze-over': 'the freeze was over, or another was on',
   'freeze-unreadable': "the record of freezes was signed with a key that Lockkeeper doesn't have",
 }
 

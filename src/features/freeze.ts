@@ -30,7 +30,7 @@ import { deliverText, oweText } from '../outbox/notices.ts'
 import { isPassing, later, laterAfter, otherVersionRetryMs, passingMs, postOnce } from '../outbox/once.ts'
 import { showAgain } from '../outbox/outbox.ts'
 import { waitsForPress } from '../outbox/render.ts'
-import { type FreezeRecord, freezeMessageId, freezeSetAt } from '../record/freeze.ts'
+import { type FreezeRecord, freezeMessageId, freezeOnAt, freezeSetAt, freezesSetAt } from '../record/freeze.ts'
 import type { Lease, Owed, Settlement } from '../record/owed.ts'
 import { guardStore } from '../redis/connect.ts'
 import { authorize, refuse } from '../rights/authorize.ts'
@@ -58,7 +58,7 @@ function create(app: App): Feature {
         group: 'Change',
         usage,
         summary: 'Stop changes from starting, for a time or until you lift it',
-        details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it.`,
+        details: mrkdwn`Requests can still be made and approved, and what is under way goes on. What it held starts when it ends, in the order of the approvals. Another freeze replaces it, and keeps one that is planned.`,
         examples: [
           'because the network is being rebuilt',
           'until 18:00 because of the sale',
@@ -166,10 +166,7 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
     const set = await setNow(app)
     // Somebody has just lifted it.
     if (!set) return setFreeze(app, origin, typed, answer)
-    throw new Refusal(
-      'freeze-is-on',
-      mrkdwn`Nothing was frozen: there is a freeze ${frozenWords(set)}. Lift it first, or freeze at once, which replaces it.`,
-    )
+    throw new Refusal('freeze-is-on', mrkdwn`Nothing was frozen: there is a freeze ${frozenWords(set)}. Lift it first, or freeze at once.`)
   }
   if (record === 'unknown-key') throw await refuse(app, origin, { to: 'freeze' }, { code: 'freeze-unreadable' })
   await judgeHeld(app)
@@ -269,12 +266,13 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
   // A process that has the key tells it.
   if (freeze.isUnreadable) return later(otherVersionRetryMs)
-  const isCurrent = freeze.record?.id === record.id
-  const isSet = isCurrent && freezeSetAt(freeze, now) !== undefined
+  const isCurrent = [freeze.record?.id, freeze.record?.next?.id].includes(record.id)
+  const isSet = freezesSetAt(freeze, now).some(({ id }) => id === record.id)
   const isFirst = when === 'set' && record.isOn
-  // A late message may be about a freeze that is over, or that another one replaced.
-  if (!isFirst && (!isCurrent || (when === 'begun' && !isSet))) {
+  // A late message may be about a freeze that is over, or that another one replaced. Nothing starts at the end of one while another one is on.
+  if (!isFirst && (!isCurrent || (when === 'begun' && !isSet) || (when === 'over' && freezeOnAt(freeze, now)))) {
     if (when === 'set') await showEnded(app, record.ends, record)
+    if (when === 'over') await showEnded(app, record.id)
     return { status: 'dropped' }
   }
   const hasButton = where === 'here' && isSet
@@ -286,7 +284,7 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
     if (when === 'set') await showEnded(app, record.ends, record)
     // Somebody may have ended it while it was posted.
     const { record: last } = await app.freezes.read()
-    if (isFirst && isSet && last?.id !== record.id)
+    if (isFirst && isSet && last?.id !== record.id && last?.next?.id !== record.id)
       await app.slack.messenger.update({ ...place, ts: posted.ts }, endedFreezeMessage(record, last))
     return { status: 'settled', cardTs: posted.ts, rememberMs: rememberFreezeMs }
   }

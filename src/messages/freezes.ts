@@ -35,16 +35,14 @@ const byWords = (by: string | undefined): Mrkdwn => (by === undefined ? mrkdwn`b
 
 const endOf = (until: number | undefined): Mrkdwn => (until === undefined ? mrkdwn`lifted` : dayAndTime(until))
 
-/** The one that it replaced does not come back by itself. Empty once that would be over, too. */
-function canceledWords({ planned, until }: FreezeRecord): Mrkdwn {
-  if (!planned || (planned.until ?? Number.POSITIVE_INFINITY) <= (until ?? 0)) return mrkdwn``
-  return mrkdwn` This freeze had replaced the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}: set that again if you need it.`
+/** Empty if that one is over with this one. */
+function plannedWords({ next, until }: FreezeRecord): Mrkdwn {
+  if (!next || (next.until ?? Number.POSITIVE_INFINITY) <= (until ?? 0)) return mrkdwn``
+  return mrkdwn` The freeze ${byWords(next.by)} from ${dayAndTime(next.from)} until ${endOf(next.until)} stays.`
 }
 
-function replacesWords({ planned, replaced }: FreezeRecord): Mrkdwn {
-  if (replaced) return mrkdwn` It replaces the one ${byWords(replaced.by)} until ${endOf(replaced.until)}.`
-  if (!planned) return mrkdwn``
-  return mrkdwn` It replaces the one planned from ${dayAndTime(planned.from)} until ${endOf(planned.until)}.`
+function replacesWords({ replaced }: FreezeRecord): Mrkdwn {
+  return replaced ? mrkdwn` It replaces the one ${byWords(replaced.by)} until ${endOf(replaced.until)}.` : mrkdwn``
 }
 
 /** Where nothing starts because this process cannot read the record. */
@@ -60,7 +58,7 @@ export function unfrozenWords(lifted: FreezeRecord, { by, held }: { by?: string 
   const who = by === undefined ? mrkdwn`` : mrkdwn` by ${mention(by)}`
   if (neverBegan(lifted, lifted.until)) return mrkdwn`:sunny: *Planned freeze canceled*${who}.`
   const starts = held ? startsNow(held) : mrkdwn`${startsInOrder}`
-  return mrkdwn`:sunny: *Unfrozen*${who}. ${starts}${canceledWords(lifted)}`
+  return mrkdwn`:sunny: *Unfrozen*${who}. ${starts}${plannedWords(lifted)}`
 }
 
 /** The first message of a freeze, once it is over. `last`: the newest one, which may have lifted or replaced it. */
@@ -78,7 +76,7 @@ export function endedFreezeMessage(record: FreezeRecord, last?: FreezeRecord): M
 /** A message of a freeze that was set or lifted, that has begun later, or is over by its time. */
 export function freezeMessage(docsUrl: URL, record: FreezeRecord, when: 'set' | 'begun' | 'over' = 'set', hasButton = false): Message {
   const { id, isOn, by, because, setAt, from, until } = record
-  if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}${canceledWords(record)}`))
+  if (when === 'over') return message(wholeSection(mrkdwn`:sunny: *The freeze is over.* ${startsInOrder}${plannedWords(record)}`))
   if (when === 'begun') return message(wholeSection(mrkdwn`:snowflake: *The freeze is on* until ${endOf(until)}. No change starts.`))
   const isSuspect = isOn && because?.startsWith('freeze-')
   const check = isSuspect ? ' Check whether a freeze was on, and who can write to Redis. Only then use the unfreeze command.' : ''
@@ -87,7 +85,9 @@ export function freezeMessage(docsUrl: URL, record: FreezeRecord, when: 'set' | 
   const more = !isSuspect ? '' : mrkdwn` More: ${link(pageOf('freeze-not-trusted', docsUrl), 'freeze-not-trusted')}.`
   return message([
     ...wholeSection(
-      isOn ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replacesWords(record)}${after}${more}` : unfrozenWords(record, { by }),
+      isOn
+        ? mrkdwn`:snowflake: *${mark}* ${frozenWords(record)}.${replacesWords(record)}${plannedWords(record)}${after}${more}`
+        : unfrozenWords(record, { by }),
     ),
     ...reasonBlocks('Reason', record.reason, undefined),
     ...(hasButton ? actions([liftButton(id)], `freeze-${id}`) : []),
@@ -124,7 +124,7 @@ export function toldOfUnfreeze({ starting, pressed }: HeldTitles): Mrkdwn[] {
 
 /** What its form tells that freezing does. */
 export function toldOfFreeze(set: FreezeRecord | undefined): Mrkdwn[] {
-  return set ? [mrkdwn`There is a freeze ${frozenWords(set)}. Freezing at once replaces it.`] : []
+  return set ? [mrkdwn`There is a freeze ${frozenWords(set)}. Freezing at once ${set.from > Date.now() ? 'keeps' : 'replaces'} it.`] : []
 }
 
 export const freezeFormId = 'freeze'
@@ -184,7 +184,7 @@ export function frozenBlocks(
   const on = freezeSetAt(freeze, now)
   const words = freeze.isUnreadable
     ? mrkdwn`:snowflake: *Frozen.* ${unreadableFreeze}`
-    : on && mrkdwn`:snowflake: *${on.from > now ? 'Freeze planned' : 'Frozen'}* ${frozenWords(on)}.`
+    : on && mrkdwn`:snowflake: *${on.from > now ? 'Freeze planned' : 'Frozen'}* ${frozenWords(on)}.${plannedWords(on)}`
   const policy = freezesOfPolicy(ofPolicy)
   return [
     ...(words ? [...wholeSection(words), ...reasonBlocks('Reason', on?.reason, undefined)] : []),

@@ -306,7 +306,7 @@ export function denialWords(denial: Denial, labelOf: LabelOf, command = '', butt
     case 'unknown-key':
       return mrkdwn`This was signed with a key that Lockkeeper doesn't have (${code('STATE_KEY')}), so nothing was changed. Request it again.`
     case 'freeze-over':
-      return mrkdwn`This freeze is over, or another one replaced it. Nothing was changed. ${code(`${command} unfreeze`)} lifts what is on.`
+      return mrkdwn`This freeze is over, or another one is on. Nothing was changed. ${code(`${command} unfreeze`)} lifts what is on.`
     case 'freeze-unreadable':
       return mrkdwn`Nothing was changed. ${unreadableFreeze} Lockkeeper's operators can find out why with ${code('/status')}.`
     case 'other-version':

@@ -15,30 +15,33 @@ import type { Store } from './store.ts'
 /** Why Lockkeeper stopped everything by itself: Redis lost data or went back, or the record of the freeze cannot be believed. */
 const Because = z.enum(['data-lost', 'set-back', 'freeze-missing', 'freeze-older', 'freeze-forged'])
 
-/** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
-const FreezeRecord = z.object({
-  revision: z.int(),
+const Planned = z.object({
   /** Names its messages and its button. It also makes two texts of what two processes write at the same moment, of which one is first. */
   id: z.string(),
-  /** False once somebody lifted it. Then `by`, `reason` and `channelId` are theirs, and `until` is when. */
-  isOn: z.boolean(),
   setAt: z.number(),
   /** When it begins: then, or later. */
   from: z.number(),
   /** Absent: until somebody lifts it. */
   until: z.number().optional(),
-  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
-  before: z.array(z.object({ id: z.string(), from: z.number(), to: z.number() })),
   by: z.string().optional(),
   reason: z.string().optional(),
   /** The channel in which it was set. The message about its end goes there, too. */
   channelId: z.string().optional(),
+})
+
+/** The freeze that was set last, also after it was lifted. Times are in ms since 1970 by Redis' clock. */
+const FreezeRecord = Planned.extend({
+  revision: z.int(),
+  /** False once somebody lifted it. Then `by`, `reason` and `channelId` are theirs, and `until` is when. */
+  isOn: z.boolean(),
+  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
+  before: z.array(z.object({ id: z.string(), from: z.number(), to: z.number() })),
   because: Because.optional(),
-  /** The one that was on until then, or was planned. */
+  /** The one that was on until then, or was planned and then lifted. */
   ends: z.string().optional(),
-  /** The time of that one, if it had not begun. */
-  planned: z.object({ from: z.number(), until: z.number().optional() }).optional(),
-  /** Whose that one was, and until when, if it was on. */
+  /** The one that was planned before: it stays, and is the freeze once this one is over or lifted. */
+  next: Planned.optional(),
+  /** Whose the one was that was on until then, and until when. */
   replaced: z.object({ by: z.string().optional(), until: z.number().optional() }).optional(),
 })
 export type FreezeRecord = z.infer<typeof FreezeRecord>
@@ -61,14 +64,23 @@ export interface FreezeNow {
 }
 
 /** A freeze that is on now. Undefined if there is none, or if its time is over or has not come. */
-export function freezeOnAt({ record }: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
+export function freezeOnAt(freeze: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
   // The clock of a Redis that took over may be behind.
-  return record && stands(record, now) && (record.from <= record.setAt || record.from <= now) ? record : undefined
+  return freezesSetAt(freeze, now).find(({ from, setAt }) => from <= setAt || from <= now)
 }
 
 /** A freeze that is on now, or will be. Undefined if there is none. */
-export function freezeSetAt({ record }: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
-  return record && stands(record, now) ? record : undefined
+export function freezeSetAt(freeze: Pick<FreezeNow, 'record'>, now: number): FreezeRecord | undefined {
+  return freezesSetAt(freeze, now)[0]
+}
+
+/** The freeze that was set last, and the one that was planned before, unless they are over or lifted. */
+export function freezesSetAt({ record }: Pick<FreezeNow, 'record'>, now: number): FreezeRecord[] {
+  return [record, plannedIn(record, now)].filter((each) => each !== undefined && stands(each, now)) as FreezeRecord[]
+}
+
+function plannedIn(record: FreezeRecord | undefined, now: number): FreezeRecord | undefined {
+  return record?.next && { ...record.next, revision: record.revision, isOn: true, before: spanOf({}, record, now).before }
 }
 
 function stands({ isOn, until = Number.POSITIVE_INFINITY }: FreezeRecord, now: number): boolean {
@@ -203,28 +215,29 @@ export function createFreezes(
 
   /** With an audit entry and its messages in the same step. Undefined if somebody else has changed the record since it was read. */
   async function change(
-    { text: before, now, record: last }: Found,
+    { text: before, now, record: found }: Found,
     next: Next & Pick<FreezeRecord, 'isOn' | 'because'> & { from?: number | undefined; until?: number | undefined },
   ): Promise<FreezeRecord | undefined> {
-    const ended = freezeSetAt({ record: last }, now)
-    const planned = freezeOnAt({ record: last }, now) ? undefined : ended
-    const canceled = planned && { from: planned.from, until: planned.until }
+    const last = found && stands(found, now) ? found : (plannedIn(found, now) ?? found)
+    const on = freezeOnAt({ record: last }, now)
+    const ended = next.isOn ? on : freezeSetAt({ record: last }, now)
+    const canceled = ended && !on && { from: ended.from, until: ended.until }
+    // A freeze at once ends no planned one.
+    const kept = freezesSetAt({ record: last }, now).find(({ id }) => id !== ended?.id)
+    const planned = kept && Planned.parse(kept)
     const revision = stored.next(now)
     const span = next.isOn ? spanOf(next, last, now) : { ...spanOf({}, last, now), ...last, until: now }
     const channelId = next.isOn ? next.channelId : (last?.channelId ?? next.channelId)
     const { isOn, by, reason, because = isOn ? undefined : last?.because } = next
-    const replaced = isOn && ended && !planned ? { by: ended.by, until: ended.until } : undefined
-    const replaces = { ends: ended?.id, ...(isOn && canceled && { planned: canceled }), replaced }
+    const replaced = isOn && ended ? { by: ended.by, until: ended.until } : undefined
+    const replaces = { ends: ended?.id, next: planned, replaced }
     const record: FreezeRecord = { ...span, isOn, by, reason, channelId, because, revision, id: randomUUID(), ...replaces }
     const causes = next.because && [{ code: next.because }]
     const time = isOn ? { from: record.from > now ? record.from : undefined, until: record.until } : canceled
     const note = { act: isOn ? 'freeze' : 'unfreeze', revision, by, reason, channelId, ...time, causes }
     const after = seal(keyring, 'freeze', record)
     const owes = owedFor(record, after, now)
-    const write = (first = '') =>
-      app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: `${first}\n${text}`, owes }))
-    // A freeze at once cancels the planned one.
-    const outcome = await (isOn && canceled ? app.audit.noteWith({ act: 'unfreeze', by, channelId, ...canceled }, write) : write())
+    const outcome = await app.audit.noteWith(note, (text) => replace(app, keys.freeze, { before, after }, { note: text, owes }))
     if (outcome === 'changed') return undefined
     stored.see(revision)
     return record
@@ -247,14 +260,15 @@ export function createFreezes(
     }
   }
 
-  /** Lifts what is on, or will be. `which`: the id of the one that is meant. Undefined if that is not on. */
+  /** Lifts what is on, or else what will be. `which`: the id of the one that is meant. Undefined if that is not on. */
   async function lift(next: Next, which?: string): Promise<FreezeRecord | undefined | 'unknown-key'> {
     for (;;) {
       if ((await read()).isUnreadable) return 'unknown-key'
       const found = await find()
       const { distrust, record, now } = found
       if (distrust) continue
-      if (!record || !stands(record, now) || (which !== undefined && record.id !== which)) return undefined
+      const set = freezeSetAt({ record }, now)
+      if (!set || (which !== undefined && set.id !== which)) return undefined
       const changed = await change(found, { ...next, isOn: false })
       if (changed) return changed
     }
@@ -286,8 +300,9 @@ export function createFreezes(
     return memory.seen
   }
 
-  /** `lastRead`: for messages, which only show it. */
-  return { read, set, lift, stopAll, openMessage, newest, lastRead: () => memory.last }
+  /** `lastRead`: for messages, which only show it. `lastBy`: whose the freeze was that was on then. */
+  const lastBy = () => memory.last && freezeSetAt(memory.last, Date.now())?.by
+  return { read, set, lift, stopAll, openMessage, newest, lastRead: () => memory.last, lastBy }
 }
 export type Freezes = ReturnType<typeof createFreezes>
 
@@ -317,10 +332,11 @@ const everything: Freeze[] = [{ name: ownFreezeName, from: 0, to: Number.POSITIV
 
 function freezesOf(record: FreezeRecord | undefined, now: number): Freeze[] {
   if (!record) return []
-  const { setAt, from, before, until = Number.POSITIVE_INFINITY, isOn } = record
+  const { setAt, from, before, until = Number.POSITIVE_INFINITY, isOn, next } = record
   // The clock of a Redis that took over may be behind.
   const ended = (to: number) => Math.min(to, now)
   const last = { id: idOfSpan(record), from: from <= setAt ? ended(from) : from, to: isOn ? until : ended(until) }
-  const all = [...before.map((span) => ({ ...span, to: ended(span.to) })), last]
+  const planned = next ? [{ id: next.id, from: next.from, to: next.until ?? Number.POSITIVE_INFINITY }] : []
+  const all = [...before.map((span) => ({ ...span, to: ended(span.to) })), last, ...planned]
   return all.map(({ id, ...span }) => ({ name: ownFreezeName, ...span, ownId: id }))
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { usualTimings } from '../../src/domain/timings.ts'
-import { freezeMessageId } from '../../src/record/freeze.ts'
+import { createFreezes, freezeMessageId } from '../../src/record/freeze.ts'
 import { changedFacts, factsOf } from '../given/signatures.ts'
 import { buttonsOf, freeze, saidIn, start, untilSaid } from './freeze-world.ts'
 import { cardNow, type PolicyWorld } from './policy-world.ts'
-import { approvedKey, ops, untilReport } from './world.ts'
+import { approvedKey, general, ops, people, untilReport } from './world.ts'
 
 test('a freeze is replaced by the next one, also by one that ends earlier, and only the end of the last one is announced', async () => {
   const world = await start()
@@ -17,6 +17,29 @@ test('a freeze is replaced by the next one, also by one that ends earlier, and o
   await wait(5_000)
 
   expect(saidIn(world, ops, /The freeze is over/)).toHaveLength(1)
+})
+
+test.each([
+  ['ends before the planned one begins', 3_500, [/freeze is over.* stays/, /freeze is on/, /freeze is over\.\* [^.]*\.$/]],
+  ['ends while the planned one is on', 8_000, [/freeze is on/, /freeze is over\.\* [^.]*\.$/]],
+])('of two freezes, the first of which %s, each end says what is true', async (_, firstMs, said) => {
+  const world = await start()
+  const [now, by] = [await world.records.store.now(), { by: people.ben, reason: 'the sale', channelId: ops }]
+  const freezes = createFreezes({ ...world.records, audit: world.records.chained }, world.recordKeyring, { opsChannel: general })
+  await freezes.set({ ...by, from: now + 5_000, until: now + 11_000 })
+  const planned = await untilSaid(world, ops, /Freeze planned/)
+  await freezes.set({ ...by, until: now + firstMs })
+  const first = await untilSaid(world, ops, /\*(?:Was f|F)rozen\* by <@\w+> until/)
+  await wait(now + 13_000 - Date.now())
+
+  const after = saidIn(world, ops, /freeze is|frozen/i)
+    .filter(({ ts }) => ts !== planned.ts)
+    .map(({ text }) => text)
+  // The bot may post a message that is due later before one of the same moment.
+  const expected = [/\*Was frozen\*/, ...said].map((each) => expect.stringMatching(each))
+  expect(after).toHaveLength(expected.length)
+  expect(after).toEqual(expect.arrayContaining(expected))
+  for (const message of [planned, first]) expect(buttonsOf(cardNow(world, message))).toEqual([])
 })
 
 const hidesKeys = (world: PolicyWorld) => {

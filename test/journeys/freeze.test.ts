@@ -121,7 +121,7 @@ describe('a freeze', () => {
     for (const channel of [ops, general]) expect(saidIn(world, channel, /freeze is|frozen\*|\*freeze planned/i)).toHaveLength(3)
     expect(buttonsOf(cardNow(world, begun))).toEqual([])
     const refused = await pressAndSend(world, world.ben, { ...begun, blocks: begun.blocks }, 'Unfreeze')
-    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one replaced it. Nothing was changed.')
+    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one is on. Nothing was changed.')
     const noted = (await world.records.audit()).filter(({ act }) => act === 'refused')
     expect(noted).toMatchObject([{ by: people.ben, attempted: 'unfreeze', causes: [{ code: 'freeze-over' }] }])
     expect(patchesOf(world)).toHaveLength(1)
@@ -141,33 +141,48 @@ describe('a freeze', () => {
       /^:snowflake: \*Canceled: a freeze planned\* by <@U0BEN00001> from <!date.* until <!date.*\. Lifted at/,
     )
 
-    const replaced = await freeze(world, 'from in 1h until in 2h because of the sale')
-    await world.ben.command('/infra freeze', { channel: ops })
-    const form = await world.slack.until(() => world.ben.topView(), { what: 'the form' })
-    expect(JSON.stringify(form.view.blocks)).toMatch(
-      /There is a freeze by <@U0BEN00001> from <!date.* until <!date.*\. Freezing at once replaces it\./,
-    )
-    await world.ben.fill(form, { Reason: 'The network is down' })
-    await world.ben.submit()
-    await untilSaid(world, ops, /until lifted\. It replaces the one planned from <!date.* until <!date.*\. No change starts\./)
-    await world.slack.until(() => /\*Canceled: a freeze planned\*.*\. Replaced at/.test(cardNow(world, replaced)?.text ?? ''), {
-      what: 'the replaced one',
-    })
-    await unfreeze(world)
-    await untilSaid(world, ops, /\*Unfrozen\* .* This freeze had replaced the one planned from <!date.*: set that again if you need it\./)
     const time = { from: expect.any(Number), until: expect.any(Number) }
     expect(await notes(world)).toMatchObject([
       { act: 'freeze', by: people.ben, ...time },
       { act: 'unfreeze', by: people.chiara, ...time },
-      { act: 'freeze', by: people.ben, ...time },
-      { act: 'unfreeze', by: people.ben, channelId: ops, ...time },
-      { act: 'freeze', by: people.ben, reason: 'The network is down' },
-      { act: 'unfreeze', by: people.ben },
     ])
     await world.ada.command('/infra audit unfreeze', { channel: ops })
-    const { text } = await untilShown(world.slack, people.ada, /Audit: 3 results/)
-    expect(text.match(/Canceled the planned freeze/g)).toHaveLength(2)
-    expect(text).toMatch(/Canceled the planned freeze\*\n[^\n]*By: <@U0BEN00001>[^\n]*Notes: from <!date.* until <!date/)
+    const { text } = await untilShown(world.slack, people.ada, /Audit: 1 result/)
+    expect(text).toMatch(/Canceled the planned freeze\*\n[^\n]*By: <@U0CHI00001>[^\n]*Notes: from <!date.* until <!date/)
+  })
+
+  test('at once keeps the one that somebody planned, says so, and that one has its messages and its button as before', async () => {
+    const world = await start()
+    const planned = await freeze(world, 'from in 1h until in 2h because of the sale')
+    await world.chiara.command('/infra freeze', { channel: ops })
+    const form = await world.slack.until(() => world.chiara.topView(), { what: 'the form' })
+    expect(JSON.stringify(form.view.blocks)).toMatch(
+      /There is a freeze by <@U0BEN00001> from <!date.* until <!date.*\. Freezing at once keeps it\./,
+    )
+    await world.chiara.fill(form, { Reason: 'The network is down', Until: 'in 10m' })
+    await world.chiara.submit()
+    const stays = ' The freeze by <@U0BEN00001> from <!date\\S+ .* until <!date\\S+ .* stays\\.'
+    await untilSaid(world, ops, new RegExp(`\\*Frozen\\* by <@U0CHI00001> until <!date\\S+ [^.]*\\.${stays} No change starts\\.`))
+    expect(cardNow(world, planned)?.text).toBe(planned.text)
+    const refused = await pressAndSend(world, world.ben, planned, 'Unfreeze')
+    expect(JSON.stringify(refused)).toContain('This freeze is over, or another one is on. Nothing was changed.')
+
+    await world.chiara.command('/infra unfreeze', { channel: ops })
+    await untilSaid(world, ops, new RegExp(`\\*Unfrozen\\* by <@U0CHI00001>\\..*${stays}$`))
+    await world.chiara.command('/infra freeze from in 3h because of the sale', { channel: ops })
+    await untilShown(world.slack, people.chiara, /Nothing was frozen: there is a freeze by <@U0BEN00001> from <!date/)
+    for (const open of world.ben.openViews()) await world.ben.close(open)
+    await pressAndSend(world, world.ben, planned, 'Unfreeze')
+    await untilSaid(world, ops, /\*Planned freeze canceled\* by <@U0BEN00001>\./)
+    const canceled = /\*Canceled: a freeze planned\*.*\. Lifted at/
+    await world.slack.until(() => canceled.test(cardNow(world, planned)?.text ?? ''), { what: 'the canceled one' })
+    const [from, until] = [expect.any(Number), expect.any(Number)]
+    expect(await notes(world)).toMatchObject([
+      { act: 'freeze', by: people.ben, from, until },
+      { act: 'freeze', by: people.chiara, reason: 'The network is down' },
+      { act: 'unfreeze', by: people.chiara },
+      { act: 'unfreeze', by: people.ben, from, until },
+    ])
   })
 
   test('with a beginning is shown at once on what it will hold, and no later one takes its place', async () => {

@@ -44,8 +44,15 @@ test('everything that is said of a freeze', async () => {
       readable(freezeMessage(docsUrl, record({ ends: 'f3', replaced: { by: 'U0ADA00001', until: at(18) } }), 'set', true)),
     ],
     [
-      'In place of one that was planned',
-      readable(freezeMessage(docsUrl, record({ ends: 'f3', planned: { from: at(12), until: at(18) } }), 'set', true)),
+      'Before one that was planned',
+      readable(
+        freezeMessage(
+          docsUrl,
+          record({ ends: 'f3', next: { id: 'f2', setAt: at(8), by: 'U0ADA00001', from: at(12), until: at(18) } }),
+          'set',
+          true,
+        ),
+      ),
     ],
     ['In its channel, if it begins later', readable(freezeMessage(docsUrl, later, 'set', true))],
     ['Its beginning has come', readable(freezeMessage(docsUrl, later, 'begun'))],
@@ -67,8 +74,14 @@ test('everything that is said of a freeze', async () => {
     ['It is lifted before it begins', readable(freezeMessage(docsUrl, { ...lifted, from: at(12), until: at(11) }))],
     ['It is lifted', readable(freezeMessage(docsUrl, lifted))],
     [
-      'It is lifted, and one that was planned is canceled',
-      readable(freezeMessage(docsUrl, { ...lifted, until: at(11), planned: { from: at(12), until: at(18) } })),
+      'It is lifted, and one that was planned stays',
+      readable(
+        freezeMessage(docsUrl, {
+          ...lifted,
+          until: at(11),
+          next: { id: 'f2', setAt: at(8), by: 'U0ADA00001', from: at(12), until: at(18) },
+        }),
+      ),
     ],
     ['Its time is over', readable(freezeMessage(docsUrl, record({ until: at(18) }), 'over'))],
     ['On the Home tab, of somebody who may lift it', home(trusted(record({ until: at(18) })), true)],

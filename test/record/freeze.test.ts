@@ -155,6 +155,46 @@ describe('a freeze', () => {
   })
 })
 
+test('a freeze at once keeps the planned one in the same record: it holds at its time, whatever became of the first, until it is lifted', async () => {
+  for (const how of ['over', 'lifted', 'replaced', 'still on'] as const) {
+    const { startProcess, letPass, record, owed } = startFreezes()
+    const { set, lift, tryLift, trySet, isHeld, isOn, read, now } = startProcess()
+    const [start, planned] = [await now(), await set({ ...byBen, from: (await now()) + 2 * hours, until: (await now()) + 4 * hours })]
+    const first = await set({ ...byChi, until: how === 'still on' ? start + 3 * hours : start + hours })
+    const members = (await owed()).filter((member) => member.includes(planned.id))
+    expect(factsOf(await record())).toMatchObject({ id: first.id, next: { id: planned.id, by: byBen.by } })
+    expect(await tryLift(byChi, planned.id)).toBeUndefined()
+    expect(await trySet({ ...byBen, from: start + 5 * hours })).toBe('is-on')
+    if (how === 'lifted') expect(await lift()).toMatchObject({ ends: first.id, next: { id: planned.id } })
+    if (how === 'replaced')
+      expect(await set({ ...byChi, until: start + hours / 2 })).toMatchObject({ ends: first.id, next: { id: planned.id } })
+    const at = [start + hours / 4, start + 1.5 * hours, start + 2.5 * hours, start + 3.5 * hours, planned.until ?? 0]
+    const held = await Promise.all(at.map((each) => isHeld(each)))
+    expect(held).toEqual([how !== 'lifted', how === 'still on', true, true, false])
+
+    letPass(1.5 * hours)
+    expect([await isOn(), await trySet({ ...byBen, from: start + 5 * hours })]).toEqual([how === 'still on', 'is-on'])
+    expect((await owed()).filter((member) => member.includes(planned.id))).toEqual(members)
+    letPass(2 * hours)
+    expect([await isOn(), await isHeld(), await startProcess().isHeld()]).toEqual([true, true, true])
+    expect(await lift()).toMatchObject({ ends: planned.id, next: undefined })
+    expect([await isOn(), await isHeld()]).toEqual([false, false])
+    const ids = (await read()).freezes.map(({ ownId }) => ownId)
+    expect(ids).toEqual(expect.arrayContaining([first.id, planned.id]))
+  }
+})
+
+test('a planned freeze that is canceled after the first one never holds', async () => {
+  const { startProcess, letPass } = startFreezes()
+  const { set, lift, isHeld, now } = startProcess()
+  const planned = await set({ ...byBen, from: (await now()) + hours })
+  await set(byChi)
+  await lift()
+  expect(await lift()).toMatchObject({ ends: planned.id })
+  letPass(2 * hours)
+  expect(await isHeld()).toBe(false)
+})
+
 describe('what a freeze held may start until half an hour after its end', () => {
   /**
    * Freezes in minutes after the approval: `10-100` was set and lifted then, `10-` is on, and `110@120` was set to begin later. Returns until
