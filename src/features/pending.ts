@@ -43,14 +43,15 @@ async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<
   const lacking = await needingMore(app, forYou, viewer.userId)
   const able = forYou.length - lacking.length
   const lack = lacking[0] ? `, and ${lacking.length} once you have a ${ruleOf(app, lacking[0])?.confirmBy}` : ''
-  const can = `You can approve ${able === 0 ? 'none' : able}${more > 0 ? ' of those shown' : ''}${lack}`
+  const approvableAlone = new Set(pending.flatMap(({ request, isAlone }) => (isAlone ? [request.id] : [])))
+  const alone = approvableAlone.size > 0 ? `, and ${approvableAlone.size} of your own in an emergency` : ''
+  const can = `You can approve ${able === 0 ? 'none' : able}${more > 0 ? ' of those shown' : ''}${lack}${alone}`
   const parts = [
     `${need} approval.`,
     ...(count > 0 ? [`${can}${approved > 0 ? `, and approved ${approved} already` : ''}.`] : []),
     ...(toPress.length > 0 ? [`Waiting for you: ${toPress.length}.`] : []),
     ...(scheduled.length > 0 ? [`Scheduled or held: ${scheduled.length}.`] : []),
   ]
-  const approvableAlone = new Set(pending.flatMap(({ request, isAlone }) => (isAlone ? [request.id] : [])))
   const entryOf = (request: Request) => ({ card: viewOf(app, request), link: app.slack.identity.linkTo(request) })
   const below = [...toPress, ...sorted.map(({ request }) => request).filter(isBelow), ...scheduled.slice(0, mostShown)]
   return {

@@ -179,12 +179,12 @@ function shortActions(card: CardView, { approvableAlone, stoppable, viewerId }: 
     origin.userId === viewerId
       ? [reject, ...(approvableAlone.has(id) ? [] : [approve])]
       : [withdraw, reject, approve, ...(stoppable?.has(id) ? [] : [stopTracking])]
-  return without(card, [handOver, startNow, details, ...unusable])
+  return without(card, [handOver, startNow, details, ...unusable], { isAlone: true })
 }
 
-function without(card: CardView, buttons: string[]): Button[] {
+function without(card: CardView, buttons: string[], options: { isAlone?: boolean } = {}): Button[] {
   // The next request can have moved to where the pointer is.
-  return cardActions(card, { inList: true }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
+  return cardActions(card, { inList: true, ...options }).filter(({ action_id: id }) => !buttons.includes(id ?? ''))
 }
 
 function titleOf({ environment, description }: CardView): Mrkdwn {

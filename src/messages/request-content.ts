@@ -5,7 +5,19 @@ import type { Request, Waits } from '../domain/request.ts'
 import { cleanText, formatDuration, type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { context, header, reasonBlocks, wholeSection } from '../slack/blocks.ts'
 import { longestHeader } from '../slack/fit.ts'
-import { boldPhrase, factName, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, outsideLink, phraseWords, truncate } from '../slack/text.ts'
+import {
+  boldPhrase,
+  dateTime,
+  factName,
+  joinMrkdwn,
+  link,
+  type Mrkdwn,
+  mention,
+  mrkdwn,
+  outsideLink,
+  phraseWords,
+  truncate,
+} from '../slack/text.ts'
 import type { ItemView } from './items.ts'
 import { alertWords, emergencyReason, type LinkedRequest, relatedWords } from './request-words.ts'
 
@@ -120,8 +132,9 @@ export function leftBlocks({ left }: CardView): KnownBlock[] {
 
 export function checkBlocks(view: CardView): KnownBlock[] {
   const lines = checkLines(view)
-  // Later they say what the account showed then, in the present tense.
-  const heading = mrkdwn`:warning: *${view.request.state === 'waiting' ? 'Check first' : 'Warnings at the time of the request'}*`
+  // What the account showed then may have changed. Only the alerts are followed.
+  const { state, createdAt } = view.request
+  const heading = mrkdwn`:warning: *${state === 'waiting' ? 'Check first' : 'Warnings'}* (at the request, ${dateTime(createdAt)})`
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
 }
 

@@ -92,8 +92,8 @@ export function cardRest(view: CardView): KnownBlock[] {
   return [...itemBlocks(below, request), ...leftBlocks(view), ...context([small])]
 }
 
-/** `inList`: on Home, and in lists, where another request can come to where the pointer is. */
-export function cardActions(view: CardView, { inList = false } = {}): Button[] {
+/** `inList`: on Home, and in lists, where another request can come to where the pointer is. `isAlone`: to the requester, who can only approve it in an emergency. */
+export function cardActions(view: CardView, { inList = false, isAlone = false } = {}): Button[] {
   const { request, description, items, isKnown, ending, hasNoForm, reverseLabel, handover, rule } = view
   const about = inList ? phraseText(description.title) : undefined
   const make = (name: CardButton, text: string, more: Partial<ButtonParts> = {}) =>
@@ -110,7 +110,10 @@ export function cardActions(view: CardView, { inList = false } = {}): Button[] {
       const confirm = inList ? confirmation('Withdraw this request?', title, 'Withdraw') : undefined
       return request.needsApproval
         ? [
-            make('approve', 'Approve', { style: 'primary', confirm: approveConfirmation(view, inList) }),
+            make('approve', isAlone ? 'Approve alone…' : 'Approve', {
+              style: isAlone ? undefined : 'primary',
+              confirm: approveConfirmation(view, inList),
+            }),
             make('reject', 'Reject', { style: 'danger' }),
             // Approvers reject what an alert requested, so that they say why.
             ...(isMachine(request.origin) ? [] : [make('withdraw', 'Withdraw', { confirm })]),

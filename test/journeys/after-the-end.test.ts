@@ -94,7 +94,7 @@ describe('after the end', () => {
     expect(back.text).toContain('edge-ash-2 → web-1')
     expect(back.text).not.toContain('Undoes')
     expect(back.text).toMatch(
-      /Check first\*\n• {2}Changed outside Lockkeeper since its last change: .?203\.0\.113\.10.? is on edge-ash-2 now\./,
+      /Check first\*.*\n• {2}Changed outside Lockkeeper since its last change: .?203\.0\.113\.10.? is on edge-ash-2 now\./,
     )
     // A move that nobody began with the form of another says so, too.
     await world.ben.click(back, 'Withdraw')

@@ -89,7 +89,7 @@ describe('addresses that another request has locked', () => {
     const list = await untilShown(world.slack, people.ben, /need approval/)
     expect(JSON.stringify(list.blocks)).toMatch(/Alert: .*NodeDown/)
     expect(card.text).toMatch(
-      /Check first\*\n• {2}1 left out when this was requested: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
+      /Check first\*.*\n• {2}1 left out when this was requested: .?203\.0\.113\.12.? has an open request: “<https:[^|]+\|Move [^>]+>” by <https:[^|]+[^.]+\. To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
     )
     await world.ben.click(card, 'Approve')
     const report = await untilReport(world.slack, card.ts, /Done/)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findElement } from '../sandbox/slack/elements.ts'
 import { objectsOf } from '../sandbox/slack/json.ts'
 import { finn, startWorldUnder, writesOf } from './policy-world.ts'
 import { wordsOf } from './subject.ts'
@@ -117,4 +118,19 @@ test('a rejection that comes after an approval is answered in place of its form,
   const answer = JSON.stringify(world.ben.topView()?.view)
   expect(answer).toContain('Your click had no effect.')
   expect(answer).toContain(elasticIp.address)
+})
+
+test('an own request that its requester may approve alone has another button, and another count', async () => {
+  const world = await startWorldUnder('rules:\n  - { name: moves, approve: [S0ONCALL01], self_approval: break-glass }')
+  const { card } = await requestMove(world, { by: world.ben })
+  await world.ben.command('/infra pending', { channel: ops })
+  const list = await untilShown(world.slack, people.ben, /You can approve none, and 1 of your own in an emergency\./)
+  const found = [list, card].map(({ blocks }) => ['Approve', 'Approve alone…'].map((label) => findElement(blocks ?? [], label)?.element))
+  expect(found).toMatchObject([
+    [undefined, { text: { text: 'Approve alone…' } }],
+    [{ style: 'primary' }, undefined],
+  ])
+  expect(found[0]?.[1]).not.toHaveProperty('style')
+  await world.ben.click(list, 'Approve alone…')
+  await world.slack.until(() => world.ben.topView().title === 'Emergency approval')
 })

@@ -29,7 +29,7 @@ describe('what approvers should check first', () => {
     expect(canceled.outcome).toBe('not-sent')
     expect(dialogOf(card.blocks)).toMatchInlineSnapshot(`
       "Move \`203.0.113.10\`: web-1 → web-2
-      web-2 has status off. Addresses on it answer only once it is on.
+      web-2 had status off. Addresses on it answer only once it is on.
       web-2 has the label “do not touch before the sale”."
     `)
     const off = "web-2 has status off. The address doesn't answer until the server is on."
@@ -93,10 +93,10 @@ describe('what approvers should check first', () => {
 
     await world.ben.click(card, 'Approve')
     const own = await world.slack.until(() => world.ben.topView())
-    expect([own.title, JSON.stringify(own).includes('web-2 has status off.')]).toEqual(['Emergency approval', true])
+    expect([own.title, JSON.stringify(own).includes('web-2 had status off.')]).toEqual(['Emergency approval', true])
     await world.chiara.click(card, 'Approve')
     const form = await world.slack.until(() => world.chiara.topView())
-    expect([form.title, JSON.stringify(form).includes('web-2 has status off.')]).toEqual(['Approve', true])
+    expect([form.title, JSON.stringify(form).includes('web-2 had status off.')]).toEqual(['Approve', true])
     await world.chiara.submit()
     await untilReport(world.slack, card.ts, /Done/)
   })

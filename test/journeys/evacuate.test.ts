@@ -149,12 +149,12 @@ describe('an evacuation and a request that moves to its server', () => {
   const away = [
     'evacuate web-1 web-2',
     /^Approval needed: Evacuate/,
-    /Check first\*\n• {2}web-1 is being evacuated: “<http[^|]+\|Evacuate web-1 → web-2>” by <.*@ada>\./,
+    /Check first\*.*\n• {2}web-1 is being evacuated: “<http[^|]+\|Evacuate web-1 → web-2>” by <.*@ada>\./,
   ] as const
   const here = [
     'ip move 203.0.113.30 web-1',
     /^Approval needed: Move/,
-    /Check first\*\n• {2}web-1 is also the target of “<http[^|]+\|Move 203\.0\.113\.30: .* → web-1>” by <.*@ada>\./,
+    /Check first\*.*\n• {2}web-1 is also the target of “<http[^|]+\|Move 203\.0\.113\.30: .* → web-1>” by <.*@ada>\./,
   ] as const
   test.each([
     ['the evacuation', away, here, away[2]],

@@ -39,8 +39,8 @@ export const moveFindings = findings({
   'site-not-compared': finding('whether {server} is in the same site (not shown)'),
   'names-not-compared': finding("whether another server is called {server} (couldn't read all servers)"),
 
-  'server-not-on': finding('{server} has status {status}. Addresses on it answer only once it is on.'),
-  'server-locked': finding('{server} is locked on the account.'),
+  'server-not-on': finding('{server} had status {status}. Addresses on it answer only once it is on.'),
+  'server-locked': finding('{server} was locked on the account.'),
   /** `at`: in ms since 1970. */
   'server-deletion-scheduled': finding({ server, at: z.number() }, ({ server, at }) => phrase`${server} will be deleted ${moment(at)}.`),
   'server-label': finding('{server} has the label {label}.'),
