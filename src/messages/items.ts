@@ -55,10 +55,11 @@ export function movedCount(items: Pick<ItemView, 'state'>[], left = 0): string {
 
 /** `*12 of 14 moved, 1 failed*` */
 export function progress(items: Pick<ItemView, 'state'>[]): Mrkdwn {
-  const count = (...of: ItemView['state'][]) => items.filter(({ state }) => of.includes(state)).length
-  const [failed, overtaken] = [count('failed', 'not-started'), count('superseded')]
-  const ends = [movedCount(items), ...(failed > 0 ? [`${failed} failed`] : []), ...(overtaken > 0 ? [`${overtaken} superseded`] : [])]
-  return mrkdwn`*${ends.join(', ')}*`
+  const others = (['failed', 'not-started', 'superseded'] as const).flatMap((state) => {
+    const count = items.filter((item) => item.state === state).length
+    return count > 0 ? [`${count} ${state.replace('-', ' ')}`] : []
+  })
+  return mrkdwn`*${[movedCount(items), ...others].join(', ')}*`
 }
 
 export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {

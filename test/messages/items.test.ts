@@ -117,7 +117,7 @@ test('requests of several, as their messages and reports show them', async () =>
 test.each([
   ['0 of 3', ['waiting', 'starting', 'tracking']],
   ['1 of 3', ['done', 'failed', 'waiting'], ', 1 failed'],
-  ['1 of 3', ['done', 'superseded', 'not-started'], ', 1 failed, 1 superseded'],
+  ['1 of 3', ['done', 'superseded', 'not-started'], ', 1 not started, 1 superseded'],
   ['48 of 50', [...Array(48).fill('done'), 'failed', 'tracking'], ', 1 failed'],
   ['1 of 50', ['done', 'failed', ...Array(48).fill('waiting')], ', 1 failed'],
   ['0 of 50', [...Array(49).fill('failed'), 'waiting'], ', 49 failed'],
