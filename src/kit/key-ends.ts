@@ -123,19 +123,19 @@ export async function createKey(
   return issued
 }
 
-/** Which keys end by themselves, by their ids. */
-export async function knownEnds(app: App): Promise<Map<string, KeyEnd>> {
-  return app.config.signsWithApiKey ? new Map() : (await readEnds(app)).ends
-}
-
-/** As people should see them: a rotation that is done counts at once, although the account has the old name of its key for some time. */
+/**
+ * Which keys end by themselves, by their ids. A rotation that is done counts at once, although the account has the old name of its key for some time:
+ * until then, `replaces` has what is recorded.
+ */
 export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
   if (app.config.signsWithApiKey) return new Map()
   const { ends, pending } = await readEnds(app)
   const requests = await app.store.findMany(pending.flatMap(({ once }) => once ?? []))
   const isDone = (id: string | undefined) => requests.some((request) => request.id === id && request.state === 'done')
-  for (const { once, replaces, ...end } of pending)
-    if (isDone(once) && ends.get(end.keyId)?.since === replaces?.since) ends.set(end.keyId, end)
+  for (const { once, replaces, ...end } of pending) {
+    const before = ends.get(end.keyId)
+    if (isDone(once) && before?.since === replaces?.since) ends.set(end.keyId, { ...end, replaces: before?.replaces ?? replaces ?? {} })
+  }
   return ends
 }
 
@@ -151,10 +151,12 @@ export function shownAs(key: KeyEnd, listed: ApiKey[]): KeyEnd {
 
 /** Gives a key the later end that was approved, if it has the end that was approved with it, or its record was lost. Returns whether it has it now. */
 export async function recordLaterEnd(app: App, approved: Omit<KeyEnd, 'since'>, later: number): Promise<boolean> {
-  const since = await earlierNow(app)
+  const [since, ends] = await Promise.all([earlierNow(app), shownEnds(app)])
+  const shown = ends.get(approved.keyId)
   return changeEnd(app, approved.keyId, (before) => {
-    if (before?.end === later) return before
-    const { gone: _, ...record } = before ?? approved
+    const isPending = shown?.replaces !== undefined && shown.replaces.since === before?.since
+    if (!isPending && before?.end === later) return before
+    const { gone: _, replaces: __, ...record } = (isPending ? shown : before) ?? approved
     return record.end === approved.end ? { ...record, end: later, since } : undefined
   })
 }

@@ -320,6 +320,24 @@ describe('a rotation that keeps the old key for a while', () => {
     await expect.poll(async () => (await recordsOf(world)).map(({ once }) => once)).toEqual([undefined, undefined])
   })
 
+  test('extends the old key from its own end at once, although the account still has the end from before', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create pair for 20d', 'Create key')
+    const [old] = keysCalled(world, 'pair')
+    await carryOut(world, '/infra keys rotate pair keeping the old one for 1h', 'Rotate key')
+    const own = (await recordsOf(world)).find(({ keyId, isReplaced }) => keyId === old?.id && isReplaced)
+    await world.ada.command(`/infra keys extend ${old?.id} 1d`, { channel: ops })
+    const extension = await untilCard(world.slack, /Extend API key pair[\s\S]*needs approval from/)
+    expect(extension.text).toMatch(new RegExp(`from <!date\\^${own.end / 1_000}\\^[^>]*> to <!date\\^${(own.end + day) / 1_000}\\^`))
+    await world.ben.click(extension, 'Approve')
+    await untilReport(world.slack, extension.ts, /Done/)
+    const ofOld = async () => {
+      await tend(world)
+      return (await recordsOf(world)).filter(({ keyId }) => keyId === old?.id)
+    }
+    await expect.poll(ofOld).toMatchObject([{ end: own.end + day, isReplaced: true }])
+  })
+
   test('leaves two keys of one name, which a choice, a request and its result tell apart by their tokens and ends', async () => {
     const world = await start()
     await carryOut(world, '/infra keys create backup', 'Create key')

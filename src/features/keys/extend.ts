@@ -10,7 +10,7 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
-import { KeyEnd, knownEnds, readEnd as readRecord, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
+import { KeyEnd, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
 import { findListed, listedFact, shownFacts, withListed } from '../../kit/listed.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
@@ -106,7 +106,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
       ...endFields({ isExtension: true }),
     },
     input: async ({ keyId, ...entered }, { origin }, app) => {
-      const from = (await knownEnds(app)).get(keyId)?.end
+      const from = (await shownEnds(app)).get(keyId)?.end
       return { keyId, endsAt: await readEnd(app, enteredEnd(entered) ?? '', origin.userId, from) }
     },
     filled: ({ keyId, endsAt }, facts) => {
@@ -128,7 +128,7 @@ export const extendApiKey = changeFeature<Extension, Facts, 'keyId' | 'ends' | '
   read: async (app, { args: words, slashCommand }) => {
     const { args, end } = splitEnd(words, { bare: true, first: true })
     const typed = args.join(' ')
-    const [named, ends] = await Promise.all([findTyped(app, endingKeys, typed), knownEnds(app)])
+    const [named, ends] = await Promise.all([findTyped(app, endingKeys, typed), shownEnds(app)])
     const [first, ...others] = named.filter(({ ends }) => ends !== undefined)
     // If none of them ends, the check says so.
     const found: typeof named = first ? [first, ...others] : named
@@ -201,17 +201,18 @@ async function preflight(
     const key = findInList(list, ({ id }) => id === keyId)
     if (!key) return refuse({ code: 'no-key', keyId, called: calledIn(approved) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
-    const known = requireEarlier((await knownEnds(app)).get(keyId), key, endsAt)
-    const shown = await shownEnds(app)
-    const replaced: Found[] = shown.get(keyId)?.isReplaced ? [{ code: 'replaced' }] : []
-    const facts = { keyId, endsAt, ...factsOf(key, list.items, shown), known: asKnown(known) }
+    const ends = await shownEnds(app)
+    const known = requireEarlier(ends.get(keyId), key, endsAt)
+    const replaced: Found[] = known.isReplaced ? [{ code: 'replaced' }] : []
+    const facts = { keyId, endsAt, ...factsOf(key, list.items, ends), known: asKnown(known) }
     return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(facts.namesakes)], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
-    const [known, found] = [(await knownEnds(app)).get(keyId), await findListed(listing, keyId)]
+    const [ends, found] = [await shownEnds(app), await findListed(listing, keyId)]
+    const known = ends.get(keyId)
     if (forRequest) requireEarlier(known, found?.item, endsAt)
     const facts = { keyId, endsAt, known: known && asKnown(known) }
-    const listed = found && { ...facts, ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
+    const listed = found && { ...facts, ...factsOf(found.item, found.items, ends), at: found.at }
     return {
       facts: { ...facts, listed },
       unchecked: [{ code: 'key-unread', keyId, called: calledIn({ ...facts, listed }) } satisfies Found],
@@ -247,7 +248,7 @@ async function observe(app: App, { keyId, endsAt }: Extension, { known }: Facts,
   if (!key) return { is: 'failed', cause: { code: 'key-gone' } satisfies Found }
   const isRenamed = known && parseKeyName(key.name)?.end === endsAt
   if (isRenamed && (await recordLaterEnd(app, { ...known, keyId }, endsAt))) return { is: 'done' }
-  const { end = 0 } = (await readRecord(app, keyId)) ?? {}
+  const { end = 0 } = (await shownEnds(app)).get(keyId) ?? {}
   if (end >= endsAt) return { is: 'done' }
   if (isRenamed) return { is: 'failed', cause: { code: 'end-changed', before: known.end, end } satisfies Found }
   return isUnsettled ? { is: 'unclear' } : { is: 'not-started', cause: { code: 'not-extended' } satisfies Found }

@@ -3,7 +3,7 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import type { App } from '../../app.ts'
 import { labelOf } from '../../domain/account.ts'
 import type { Ability } from '../../kit/ability.ts'
-import { type KeyEnd, knownEnds } from '../../kit/key-ends.ts'
+import { type KeyEnd, shownEnds } from '../../kit/key-ends.ts'
 import { type OwedMessage, owedMessage, sendOwedMessage } from '../../kit/owed-message.ts'
 import { open, readText, replace, seal } from '../../redis/sealed.ts'
 import { code, mrkdwn, nameWords } from '../../slack/text.ts'
@@ -33,7 +33,7 @@ async function review(app: App): Promise<void> {
   if (!isFirst && weekOf(found.facts.reviewedAt) >= weekOf(now)) return
   const list = isFirst ? undefined : await app.lists.apiKeys()
   if (list?.cut || list?.old) return
-  const messages = messagesOn(app, list?.items ?? [], await knownEnds(app), now)
+  const messages = messagesOn(app, list?.items ?? [], await shownEnds(app), now)
   const owes = messages.map((message) => owedMessage(app, 'key-review', message))
   await replace(app, keys.keyReview, { before, after: seal(recordKeyring, 'key-review', { reviewedAt: now }) }, { owes })
 }

@@ -11,6 +11,7 @@ import { createKeyring, Secret } from '../../../src/domain/signing.ts'
 import { wordsOfAct } from '../../../src/features/audit/entry-words.ts'
 import { senders } from '../../../src/features/index.ts'
 import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
+import { extensionChange } from '../../../src/features/keys/extend.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
 import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/kit/key-ends.ts'
@@ -540,6 +541,34 @@ describe('a second rotation, before the old key got the end that it has of the f
     expect(await keys.ends()).toMatchObject([{ end: second.end }])
   })
 
+  test.each<[name: string, later: (ends: { old: KeyEnd; first: KeyEnd }) => number]>([
+    ['by a day', ({ first }) => first.end + day],
+    ['to its end before the rotation', ({ old }) => old.end],
+  ])('is extended from its own earlier end %s, and stays replaced', async (_, later) => {
+    const keys = startKeys()
+    const { keyId, old, first } = await rotate(keys)
+    const { preflight, send } = extensionChange(keys.app)
+    const input = { keyId, endsAt: later({ old, first }) }
+    const signal = AbortSignal.timeout(5_000)
+    const { facts } = await inLane('send', () => preflight(input, { signal }))
+    expect(facts.known?.end).toBe(first.end)
+    expect(await inLane('send', async () => send?.(input, facts, { onAnswer: () => {} }))).toBe('done')
+
+    await keys.tend()
+    expect(await keys.ends()).toMatchObject([{ keyId, end: input.endsAt, isReplaced: true }])
+    expect(Object.keys(await keys.redis.hgetall(keys.keys.keyEnds))).toEqual([keyId])
+  })
+
+  test('was not extended because it had a later end before the rotation', async () => {
+    const keys = startKeys()
+    const { keyId, first } = await rotate(keys)
+    const { observe } = extensionChange(keys.app)
+    const input = { keyId, endsAt: first.end + day }
+    const moment = { phase: 'sent', isUnsettled: false, sinceSentMs: minute } as never
+    const observed = inLane('send', () => observe(input, { ...input, known: first }, moment, {} as never))
+    expect(await observed).toMatchObject({ is: 'not-started' })
+  })
+
   test('says when it ends', async () => {
     const keys = startKeys()
     const { keyId, first, change } = await rotate(keys)
@@ -694,7 +723,7 @@ async function rotatedBeside(
   await store.take(await read(), 'issue', { set: { seen, seenSignature: signatures.signSeen(await read(), seen) } })
   await store.take(await read(), 'finish')
   const now = await app.store.now()
-  const pending = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, replaces }
+  const pending: KeyEnd = { ...old, end: wholeMinute(now + ms), since: now, once: made.id, isReplaced: true, replaces }
   await redis.hset(names.keyEnds, placeOf(pending), seal(app.recordKeyring, 'key-end', pending))
   return pending
 }
