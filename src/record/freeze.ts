@@ -34,8 +34,8 @@ const FreezeRecord = Planned.extend({
   revision: z.int(),
   /** False once somebody lifted it. Then `by`, `reason` and `channelId` are theirs, and `until` is when. */
   isOn: z.boolean(),
-  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. */
-  before: z.array(z.object({ id: z.string(), from: z.number(), to: z.number() })),
+  /** What was frozen before, for as long as an approval can hold: what that held may have waited for its window since. Version 0.1.0 wrote no ids. */
+  before: z.array(z.object({ id: z.string().optional(), from: z.number(), to: z.number() })),
   because: Because.optional(),
   /** The one that was on until then, or was planned and then lifted. */
   ends: z.string().optional(),

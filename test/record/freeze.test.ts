@@ -184,6 +184,17 @@ test('a freeze at once keeps the planned one in the same record: it holds at its
   }
 })
 
+test('a record of version 0.1.0, whose earlier freezes have no ids, is believed', async () => {
+  const { startProcess, put, record } = startFreezes()
+  const { set, now } = startProcess()
+  await set()
+  const facts = { ...factsOf(await record()), before: [{ from: (await now()) - hours, to: (await now()) - minutes }] }
+  await put(seal(recordKeyring, 'freeze', facts))
+  const after = startProcess()
+  expect([await after.isOn(), after.told, (await after.lift()).by]).toEqual([true, [], byChi.by])
+  expect(await after.isHeld()).toBe(false)
+})
+
 test('a planned freeze that is canceled after the first one never holds', async () => {
   const { startProcess, letPass } = startFreezes()
   const { set, lift, isHeld, now } = startProcess()
