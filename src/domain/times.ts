@@ -1,4 +1,4 @@
-import { casual, type ParsedResult } from 'chrono-node/en'
+import { GB, type ParsedResult } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
 import { parseDuration } from './text.ts'
 
@@ -6,7 +6,10 @@ import { parseDuration } from './text.ts'
 export const longestAheadMs = 14 * 86_400_000
 
 /** Why a start was not understood, or cannot be. All times in ms since 1970. */
-export type StartProblem = { code: 'unreadable' } | { code: 'past'; at: number } | { code: 'too-far'; at: number; latest: number }
+export type StartProblem =
+  | { code: 'unreadable' | 'ambiguous' }
+  | { code: 'past'; at: number }
+  | { code: 'too-far'; at: number; latest: number }
 
 export type Start = { at: number } | { problem: StartProblem }
 
@@ -33,9 +36,10 @@ export function readStart(
   return at === undefined ? { problem: { code: 'unreadable' } } : within(at)
 }
 
-/** Whether a text can be read as a start in any zone, even as one that is past or too far away. */
+/** Whether a text can be read as a start in any zone, even as one that is past, too far away or ambiguous. */
 export function isStart(text: string): boolean {
-  return !('code' in understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01')))
+  const read = understand(oneSpaced(text), Temporal.PlainDate.from('2026-01-01'))
+  return !('code' in read) || read.code === 'ambiguous'
 }
 
 /** Whether it is an elapsed time, such as `30d` or `2 hours`. */
@@ -56,10 +60,13 @@ const longestStart = 100
 
 type Parts = ParsedResult['start']
 
+/** Some write the day first, others the month. With dots, all write the day first. */
+const slashDate = /(?<![\d/-])\d{1,2}[/-]\d{1,2}(?!\d)/
+
 const isUtc = /(?: UTC|\dZ)$/i
 
 /** `ms`: elapsed time. Otherwise the parts of a date and a time, of which the hour is certain. */
-function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' } {
+function understand(typed: string, today: Temporal.PlainDate): { ms: number } | Parts | { code: 'unreadable' | 'ambiguous' } {
   const unreadable = { code: 'unreadable' } as const
   if (typed.length > longestStart) return unreadable
   const ms = /^in /i.test(typed) ? readElapsed(typed.slice(3)) : undefined
@@ -69,11 +76,13 @@ function understand(typed: string, today: Temporal.PlainDate): { ms: number } | 
     .replace(isUtc, (sign) => sign.replace(/ UTC|Z/i, ''))
     .replace(/^\d{1,2}$/, '$&:00')
   // The parser computes with the clock of this process. At noon, no change of that clock reaches its days.
-  const [found, ...others] = casual.parse(bare, new Date(today.year, today.month - 1, today.day, 12))
+  const [found, ...others] = GB.parse(bare, new Date(today.year, today.month - 1, today.day, 12))
   if (!found || others.length > 0 || found.text !== bare || found.end) return unreadable
   const { start } = found
   // A zone by its abbreviation is a guess, and what is relative to now would be relative to noon.
   if (start.isCertain('timezoneOffset') || !start.isCertain('hour')) return unreadable
+  const [day, month] = [start.get('day') ?? 0, start.get('month')]
+  if (slashDate.test(bare) && day <= 12 && day !== month) return { code: 'ambiguous' }
   // `tonight at 1:00` was read as 13:00.
   const isEvening = ['tonight', 'evening'].some((word) => start.tags().has(`casualReference/${word}`))
   return isEvening && [12, 13, 14, 15, 16].includes(start.get('hour') ?? 0) ? unreadable : start

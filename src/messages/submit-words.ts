@@ -52,6 +52,8 @@ export function startProblem(typed: string, problem: StartProblem, zone: string,
   switch (problem.code) {
     case 'unreadable':
       return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't a time.`
+    case 'ambiguous':
+      return mrkdwn`${code(truncate(typed, 80, 'plain'))} can be two dates. Write the year first, such as ${code('2026-12-24')}.`
     case 'past':
       return mrkdwn`${timeWords(problem.at, zone, { hasYear: true })} is ${what === 'end' ? 'too early' : 'past'}. Write a later time, or none.`
     case 'too-far':

@@ -29,7 +29,9 @@ describe('a start', () => {
     'A day of the week': `mon 09:00 | on Monday at 9 | 6:30pm on friday | fri 11:59 | fri 12:00 | sun 22:00 | next fri 09:00 |
       last monday 9:00 | noon on monday`,
     'A date': `at 2026-12-01 06:00 | 2026-12-01T06:00 | 06:00 2026-12-01 | 1 dec 06:00 | Dec 1 at 6pm | Tue 1 Dec, 06:00 |
-      2026-12-11 12:00 | 2026-12-11 12:01 | 2026-11-01 06:00 | jan 2 06:00`,
+      2026-12-11 12:00 | 2026-12-11 12:01 | 2026-11-01 06:00 | jan 2 06:00 |
+      01.12.2026 06:00 | at 5.12.2026 10:00 | 06:00 24.12.2026 | 2026/12/05 06:00 | 30/11/2026 06:00 | 11/30/2026 06:00 | 12/12/2026 06:00 |
+      05/12/2026 06:00 | 5/12 06:00 | 06:00 05-12-2026`,
     UTC: `22:00 UTC | 2026-12-01T06:00Z | tomorrow 6am utc`,
     'Elapsed time': `in 2h | in 90 minutes | in 90min | in 1 h 30 min | in 1 hour and 30 minutes | in an hour | in half an hour |
       in 1.5 hours | in 90s | in 500ms | in 3 days | in 1 week | IN 14D | in 15d | in 0m`,

@@ -73,6 +73,7 @@ describe('a freeze', () => {
     const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10)
     const cases: [string, RegExp][] = [
       ['until 25:00 because of the sale', /Nothing was frozen\. `25:00` isn't a time/],
+      ['until 05/06/2027 10:00 because of the sale', /Nothing was frozen\. `05\/06\/2027 10:00` can be two dates\. Write the year first/],
       ['until in 15d because of the sale', /is more than 14 days ahead\. The latest end is .*\(Europe\/Berlin\)/],
       ['until 2020-01-01 06:00 because of it', /Wed 1 Jan 2020, 06:00 \(Europe\/Berlin\) is too early\. Write a later time, or none\./],
       [`from ${day} 18:00 until ${day} 06:00 because of it`, /Nothing was frozen\. .*, 06:00 \(Europe\/Berlin\) is too early\./],

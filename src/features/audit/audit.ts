@@ -4,6 +4,7 @@ import type { Request } from '../../domain/request.ts'
 import { isElapsed, readStart } from '../../domain/times.ts'
 import type { OwnAbility } from '../../kit/ability.ts'
 import { stateWords } from '../../messages/request-words.ts'
+import { startProblem } from '../../messages/submit-words.ts'
 import { stateOfAct } from '../../record/steps.ts'
 import { Refusal } from '../../slack/errors.ts'
 import type { Listing } from '../../slack/listing.ts'
@@ -35,7 +36,7 @@ export const showAudit: OwnAbility = {
           usage: '[word…] [since 3d]',
           group: 'View',
           summary: 'Each request with its requester, decision and outcome',
-          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} and ${code('from 2026-11-01')} leave out what is older, ${code('before 1d')} what is newer.`,
+          details: mrkdwn`Newest first, with the steps of each request on demand. Words filter by person (a mention, or ${code('me')}), channel, kind of change, action (${code('approve')}), address, name or id. All of them must match one entry of a request. ${code('since 3d')} leaves out what is older, ${code('before 1d')} what is newer, ${code('2026-11-01')} all but that day.`,
           examples: ['203.0.113.10', 'me since 3d'],
           takesMentions: true,
           need: 'read',
@@ -75,26 +76,37 @@ async function auditListing(app: App, typed: string[], me: string): Promise<List
   }
 }
 
-/** `isEnd`: of the entries before it. Otherwise of those from then on. */
-interface Bound {
-  at: number
-  isEnd: boolean
+/** Of the entries from then on, and before. In ms since 1970. */
+interface Bounds {
+  from?: number
+  before?: number
   shown: Mrkdwn
 }
 
-/** Takes `since 3d`, `from 2026-11-01` and `before 1d` out of the words. */
-async function takeTimes(app: App, words: string[], me: string): Promise<{ words: string[]; times: Bound[] }> {
-  const at = words.findIndex((word) => /^(?:since|from|before)$/i.test(word))
-  const [mark = '', typed] = at < 0 ? [] : words.slice(at)
-  if (typed === undefined) return { words, times: [] }
+const isDay = /^(?:\d{4}-\d\d-\d\d|\d{1,2}([./-])\d{1,2}\1\d{4})$/
+
+/** Takes `since 3d`, `from 2026-11-01`, `before 1d`, `until 2026-11-30` and `2026-12-01` out of the words. */
+async function takeTimes(app: App, words: string[], me: string): Promise<{ words: string[]; times: Bounds[] }> {
+  const at = words.findIndex((word, index) => isDay.test(word) || (/^(?:since|from|before|until)$/i.test(word) && index + 1 < words.length))
+  if (at < 0) return { words, times: [] }
+  const [first = '', second = ''] = words.slice(at)
+  const [mark, typed] = isDay.test(first) ? ['on', first] : [first.toLowerCase().replace('from', 'since'), second]
   const [zone, now] = await Promise.all([app.directory.zone(me), app.store.now()])
-  const read = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} 00:00`, { now, zone, longestMs: longestSinceMs })
-  const day = 'problem' in read && read.problem.code === 'past' ? read.problem.at : undefined
-  const time = 'problem' in read ? day : now - (read.at - now)
-  if (time === undefined) throw new Refusal('wrong-usage', mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
-  const isEnd = /^before$/i.test(mark)
-  const others = await takeTimes(app, words.toSpliced(at, 2), me)
-  return { words: others.words, times: [{ at: time, isEnd, shown: mrkdwn`${isEnd ? 'before' : 'since'} ${code(typed)}` }, ...others.times] }
+  const refused = (why: Mrkdwn) => new Refusal('wrong-usage', why)
+  const read = (time: string) => {
+    const start = readStart(isElapsed(typed) ? `in ${typed}` : `${typed} ${time}`, { now, zone, longestMs: longestSinceMs })
+    if ('at' in start) return isElapsed(typed) ? now - (start.at - now) : start.at
+    if (start.problem.code === 'past') return start.problem.at
+    if (start.problem.code === 'ambiguous') throw refused(startProblem(typed, start.problem, zone))
+    throw refused(mrkdwn`${code(typed)} isn't a time, such as ${code('3d')}.`)
+  }
+  const from = read('00:00')
+  if (from > now) throw refused(mrkdwn`${code(typed)} is in the future. Write an earlier time, such as ${code('3d')}.`)
+  const before = mark === 'before' || isElapsed(typed) ? from : read('23:59') + 60_000
+  const shown = mrkdwn`${mark} ${code(typed)}`
+  const bounds = mark === 'on' ? { from, before, shown } : mark === 'since' ? { from, shown } : { before, shown }
+  const others = await takeTimes(app, words.toSpliced(at, mark === 'on' ? 1 : 2), me)
+  return { words: others.words, times: [bounds, ...others.times] }
 }
 
 /** Entries are kept for less. */
@@ -119,12 +131,12 @@ interface Word {
 }
 
 /** Reads the words after the command: people (a mention, or `me`), channels, kinds, acts, ids of requests, and any text of an entry. */
-export function readFilter(words: string[], me: string, catalog: WordsOfChanges, times: Bound[] = []) {
+export function readFilter(words: string[], me: string, catalog: WordsOfChanges, times: Bounds[] = []) {
   const read = words.map((word) => readWord(word, me, catalog))
   const shown = [...read.map(({ shown }) => shown), ...times.map(({ shown }) => shown)]
   return {
     fits: (entry: FoundEntry) => {
-      if (times.some(({ at, isEnd }) => entry.at < at !== isEnd)) return false
+      if (times.some(({ from = 0, before = Number.POSITIVE_INFINITY }) => entry.at < from || entry.at >= before)) return false
       let made: string | undefined
       const text = () => {
         made ??= textOf(entry, catalog)

@@ -9,6 +9,7 @@ import { formatDuration, moment, type Phrase, phrase, utcTime } from '../../doma
 import { isElapsed, isStart, readStart, type StartProblem, timeWords } from '../../domain/times.ts'
 import { type Entered, type Field, oneOf, text } from '../../kit/change-form.ts'
 import { finding } from '../../kit/findings.ts'
+import { startProblem } from '../../messages/submit-words.ts'
 import { endsTerms } from '../../rights/judge.ts'
 import { option } from '../../slack/blocks.ts'
 import { notRequested, Refusal } from '../../slack/errors.ts'
@@ -169,6 +170,7 @@ export async function readEnd(app: App, typed: string, userId: string, from?: nu
 function endProblem(typed: string, problem: StartProblem, zone: string) {
   if (problem.code === 'too-far') return mrkdwn`A key ends within 10 years.`
   if (problem.code === 'past') return mrkdwn`${timeWords(problem.at, zone, { hasYear: true })} is past. Write a later date.`
+  if (problem.code === 'ambiguous') return startProblem(typed, problem, zone)
   return mrkdwn`${code(truncate(typed, 80, 'plain'))} isn't an end that Lockkeeper can read. Write days, such as 30d, or a date, such as 2026-12-24 18:00.`
 }
 

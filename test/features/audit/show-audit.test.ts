@@ -367,6 +367,29 @@ describe('the list', () => {
     await expect(list(['since', 'yesterdayish'])).rejects.toThrow("`yesterdayish` isn't a time, such as `3d`.")
   })
 
+  test.each([
+    ['2026-11-19', '2 1'],
+    ['19.11.2026', '2 1'],
+    ['2026-11-20', '3'],
+    ['until 2026-11-19', '2 1 0'],
+    ['until 2026-11-20', '3 2 1 0'],
+    ['before 2026-11-19', '0'],
+    ['from 2026-11-19', '3 2 1'],
+    ['until 2026-11-19 since 2026-11-19 request', '2 1'],
+  ])('reads days: %s', async (typed, expected) => {
+    const times = ['2026-11-18T23:59:59Z', '2026-11-19T00:00:00Z', '2026-11-19T23:59:59Z', '2026-11-20T00:00:00Z']
+    const kept = many(4).map((one, index) => ({ ...one, at: Date.parse(times[index] ?? '') }) as Noted)
+    const { rows } = (await list(typed.split(' '), kept)).table ?? { rows: [] }
+    expect(rows.map(([what]) => Number(String(what).match(/archives\/(\d+)/)?.[1])).join(' ')).toBe(expected)
+  })
+
+  test.each([
+    ['since 2026-12-24', '`2026-12-24` is in the future. Write an earlier time, such as `3d`.'],
+    ['since 05/06/2026', '`05/06/2026` can be two dates. Write the year first, such as `2026-12-24`.'],
+  ])('refuses the time %s', async (typed, words) => {
+    await expect(list(typed.split(' '))).rejects.toThrow(words)
+  })
+
   test('marks a copy of an entry', async () => {
     const { rows } = await list([ben], [...wholeMove, { ...(wholeMove[2] as Noted), noteId: 'note-2' } as Noted])
     expect(texts(rows)).toMatch(/Unverified \(1 of 7 entries: it is a copy of an older entry\)/)

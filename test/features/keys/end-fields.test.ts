@@ -55,6 +55,7 @@ test('an end is so long after the creation, a date to its end in the zone of the
   expect(await entered('30d')).toEqual({ afterMs: 30 * day })
   expect(await entered('date', '2026-12-24')).toBe(at('2026-12-24T23:59Z'))
   expect(await entered('date', '2027-06-24 18:00')).toBe(at('2027-06-24T17:00Z'))
+  expect(await entered('date', '05.06.2027')).toBe(at('2027-06-05T22:59Z'))
   expect(await entered('date', 'in 45 days')).toEqual({ afterMs: 45 * day })
   expect(await entered('never')).toBeUndefined()
   expect([await read('1m'), await read('2026-12-24')]).toEqual([{ afterMs: 60_000 }, at('2026-12-24T23:59Z')])
@@ -76,6 +77,7 @@ test.each([
   ['date', 'soon', /isn't an end that Lockkeeper can read\. Write days, such as 30d, or a date, such as 2026-12-24 18:00\.$/],
   ['date', '10y', /^Not requested: `10y` isn't an end that Lockkeeper can read\. (?!.*years)/],
   ['date', '2026-11-01', /is past/],
+  ['date', '05/06/2027', /^Not requested: `05\/06\/2027` can be two dates\. Write the year first, such as `2026-12-24`\.$/],
   ['date', 'in 20s', /after one minute at the earliest/],
   ['date', 'in 9999 days', /within 10 years/],
 ])('an end is refused in words: %s %s', async (ends, date, words) => {
