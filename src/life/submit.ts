@@ -282,10 +282,12 @@ async function busyRefusal(
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
   }))
   const isOfSome = holder === undefined
-  const own = others.length === 1 && others[0]?.holder.origin.userId === origin.userId ? others[0].holder : undefined
-  const buttons = own && cardActions(viewOf(app, own)).filter((each) => each.action_id === cardButtons.withdraw)
   const rulings = await Promise.all(others.map(({ holder: request }) => judge(app, origin, { to: 'decide', request })))
   const mayDecide = rulings.every(({ allowed }) => allowed)
+  const [only] = others.length === 1 ? others : []
+  const isOwn = only?.holder.origin.userId === origin.userId
+  const ends = isOwn ? cardButtons.withdraw : mayDecide ? cardButtons.reject : undefined
+  const buttons = only && cardActions(viewOf(app, only.holder)).filter((each) => each.action_id === ends)
   return new Refusal('locked', othersAreOpen(others, origin.userId, { canLeaveOut: isOfSome, mayDecide }), { isOfSome, buttons })
 }
 

@@ -29,7 +29,10 @@ describe('a move', () => {
     const world = await startWorld()
     const { elasticIp, target } = await requestMove(world)
     await world.ben.command(`/infra ip move ${elasticIp.address} ${target.hostname}`, { channel: ops })
-    await untilShown(world.slack, people.ben, /Wait until it ends, or decide it first\./)
+    await world.ben.click(await untilShown(world.slack, people.ben, /Wait until it ends, or decide it first\./), 'Reject')
+    await world.ben.fill(await world.slack.until(() => world.ben.topView()), { Reason: 'A key leaked' })
+    await world.ben.submit()
+    await untilCard(world.slack, /\*Rejected\*/)
   })
 
   test('sends one PATCH and answers every click, for any number of clicks, people and replicas', async () => {
