@@ -11,7 +11,7 @@ import { zoneWords } from './submit-words.ts'
 
 export const unfreezeButton = 'unfreeze'
 
-export const startsInOrder = 'Approved changes that nothing else holds start now.'
+export const startsInOrder = 'Approved changes that nothing else holds start now, or once their button is pressed.'
 
 const causes: Record<NonNullable<FreezeRecord['because']>, string> = {
   'data-lost': 'Redis lost data',

@@ -347,7 +347,7 @@ describe('a new passkey that does not count yet', () => {
       name: 'Phone',
     })
     const code = answer.title
-    const waits = 'Your new passkey “Phone” counts once an operator trusts it. Tell them the code on its page before <!date'
+    const waits = 'Your new passkey “Phone” counts once an operator trusts it. Before <!date'
 
     const created = await untilShown(world.slack, people.ben, /^Passkey created\./)
     expect([created.text.includes(waits), created.ts]).toEqual([true, asked.ts])

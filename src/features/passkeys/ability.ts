@@ -226,7 +226,7 @@ async function awaitedWords(app: App, userId: string): Promise<Mrkdwn | undefine
     return mrkdwn`Your new passkey counts once another approver confirms it: ${requestLink(linkedOf(app, adding))}.`
   const { passkey, until } = (await readPending(app, userId, 'passkey-pending-of')) ?? {}
   if (!passkey || !until) return undefined
-  return mrkdwn`Your new passkey ${quotation(passkey.name)} counts once an operator trusts it. Tell them the code on its page before ${dateTime(until)}.`
+  return mrkdwn`Your new passkey ${quotation(passkey.name)} counts once an operator trusts it. Before ${dateTime(until)}, tell them the code that its page showed, or add a passkey again for a new code.`
 }
 
 async function showPasskeys(app: App, { args, slashCommand: { origin, answer } }: CommandCall): Promise<void> {
