@@ -114,7 +114,8 @@ export const Assignment = z.object({
 })
 export type Assignment = z.infer<typeof Assignment>
 
-export type SeenAssignment = Assignment & { agoMs: number }
+/** `isSent`: not seen there. A change whose tracking was stopped sent it there, so it may be. */
+export type SeenAssignment = Assignment & { agoMs: number; isSent?: boolean }
 
 export const longestSeenMs = 24 * 3_600_000
 

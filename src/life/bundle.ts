@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { App } from '../app.ts'
-import { childIdOf, idOfResource, isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
+import { childIdOf, type ItemState, idOfResource, isItemOpen, isItemUnderway, type Request } from '../domain/request.ts'
 import { show } from '../outbox/outbox.ts'
 import type { Opened } from '../record/catalog.ts'
 import { createChildren } from '../record/children.ts'
@@ -156,8 +156,9 @@ export async function endIfOver(app: App, id: string): Promise<void> {
   if (problem) return distrust(app, parent, problem)
   const { items, unansweredSince, slowAt, slowAfterMs = Number.POSITIVE_INFINITY } = parent
   const slowIfBefore = (await app.store.now()) - slowAfterMs
-  const isDone = items.every(({ state }) => state === 'done')
-  if (!items.some(isItemOpen)) await app.store.take(parent, isDone ? 'finish' : 'fail', { set: { unansweredSince } })
+  const all = (state: ItemState) => items.every((item) => item.state === state)
+  if (!items.some(isItemOpen))
+    await app.store.take(parent, all('done') ? 'finish' : all('superseded') ? 'supersede' : 'fail', { set: { unansweredSince } })
   else if (parent.lateAt === undefined && items.some(({ lateAt, endedAt }) => lateAt !== undefined && endedAt === undefined))
     await app.store.take(parent, 'late', { dueInMs: 0 })
   else if (slowAt === undefined && items.some((item) => isItemUnderway(item) && Number(item.sentAt) <= slowIfBefore)) {

@@ -4,7 +4,7 @@ import { actions, button, context, divider, header, wholeSection } from '../slac
 import { capitalised, code, dateTime, joinMrkdwn, link, type Mrkdwn, mention, mrkdwn, ownWords, phraseWords } from '../slack/text.ts'
 import { cardButtons, listedBlock, moreOnHome, refreshHome } from './button-ids.ts'
 import { stateWithCount } from './items.ts'
-import { type CardView, newsBlocks, prefixOf } from './request-content.ts'
+import { alertLines, type CardView, newsBlocks, prefixOf } from './request-content.ts'
 import { cardActions, cardBody, cardRest } from './request-message.ts'
 import { deadlineWords, startLine, statusLine } from './request-status.ts'
 import { approvedSoFar, heldBriefly, heldWords, whoIsAsked } from './request-words.ts'
@@ -146,7 +146,7 @@ export function entryWords({ card, link: address }: HomeEntry, part: string): Mr
   const how = ownWords(capitalised(stateLine(card, part).text))
   const who = part === 'mine' ? [] : [mrkdwn`by ${mention(request.origin.userId)}`]
   const line = joinMrkdwn([...who, mrkdwn`<#${request.origin.channelId}>`, link(address, 'Open')], '  ·  ')
-  return joinMrkdwn([how, titleOf(card), line], '\n')
+  return joinMrkdwn([how, titleOf(card), ...alertLines(card), line], '\n')
 }
 
 /** Names times and no durations, because the page stays as it was published. An ended request can be under way again, so the state decides. */

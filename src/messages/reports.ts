@@ -258,7 +258,8 @@ function targetSentence(view: ReportView): Mrkdwn | undefined {
 function goesOn({ request, description, items }: ReportView, mayStop: boolean): Mrkdwn {
   const title = quotedTitle(description.title)
   const stop = (label: string) => (mayStop ? mrkdwn` To stop it, press *${label}*.` : mrkdwn``)
-  if (request.state === 'approved') return mrkdwn`${title} is approved and still starts.${stop('Withdraw')}`
+  if (request.state === 'approved')
+    return mrkdwn`${title} is approved. Lockkeeper checks the account again before it starts.${stop('Withdraw')}`
   if (items.some(({ state }) => state === 'waiting')) return mrkdwn`${title} goes on.${stop('Stop the rest')}`
   return mrkdwn`${title} was sent${mayStop ? " and can't be withdrawn" : ''}.`
 }
@@ -272,7 +273,7 @@ function stoppedSentence(view: ReportView): Mrkdwn | undefined {
   return mrkdwn`${isSuspect ? ':rotating_light:' : endMarks.untracked} *No longer tracked:* ${quotedTitle(description.title)}.${stopped} ${outcomeOf(view).consequence}`
 }
 
-function lateSentence({ request, description, items, lateAfter, now }: ReportView): Mrkdwn | undefined {
+function lateSentence({ request, description, items, target, lateAfter, now }: ReportView): Mrkdwn | undefined {
   const { state, unansweredSince } = request
   if (state !== 'starting' && state !== 'tracking') return undefined
   const title = quotedTitle(description.title)
@@ -287,8 +288,10 @@ function lateSentence({ request, description, items, lateAfter, now }: ReportVie
   const isSeen = items.some((item) => item.state === 'tracking') || request.lastSeen
   const left = mrkdwn`${isSeen ? 'Still under way' : 'Check the account'}: ${underwayNames(items)}.`
   const seen = items.length > 0 ? mrkdwn`${movedCount(items)}. ${left}` : lastSeenWords(request)
+  const evacuate = mrkdwn`${code(`${request.origin.command} evacuate ${target}`)}`
+  const away = target === undefined ? '' : mrkdwn` If ${nameWords(target)} is down, press *Stop tracking* above. Then use ${evacuate}.`
   const still = isSeen ? `is still ${description.underway}` : "isn't confirmed"
-  return mrkdwn`:warning: *Late:* ${title} ${still} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen} If it's urgent, contact the provider's support.`
+  return mrkdwn`:warning: *Late:* ${title} ${still} after ${took} (expected within ${lateAfter}${items.length > 0 ? ' each' : ''}). ${seen}${away} If it's urgent, contact the provider's support.`
 }
 
 function lastSeenWords({ lastSeen }: Request): Mrkdwn {

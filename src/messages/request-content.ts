@@ -20,6 +20,7 @@ import {
 } from '../slack/text.ts'
 import type { ItemView } from './items.ts'
 import { alertWords, emergencyReason, type LinkedRequest, relatedWords } from './request-words.ts'
+import { whyWords } from './why-not.ts'
 
 /** What the messages about a request are made from: its message, details, reports, and the Home tab. */
 export interface CardView {
@@ -36,6 +37,8 @@ export interface CardView {
   /** What approvers should check before they approve, each as one or two sentences. */
   checks: Mrkdwn[]
   notes: Mrkdwn[]
+  /** The server to which it moves addresses. */
+  target?: string | undefined
   /** What is known of alerts about the target. A note once they resolved. */
   targetAlert?: Words | undefined
   ending: Words
@@ -94,8 +97,10 @@ function isInNews({ reason = '' }: Request): boolean {
 /** A time span in the words of an alert: `for 2 minutes`, `5m0s`. */
 const spanInWords = /\b\d+ ?(?:[smhd]|sec|min|seconds?|minutes?|hours?|days?)(?![a-z])/i
 
+type News = Pick<Request, 'alert' | 'reason' | 'createdAt'>
+
 /** `web-1 is down (NodeDown, 2 min)`, or `NodeDown on web-1 (2 min)` for an alert without a summary. */
-export function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: Request): string {
+export function newsOf({ alert: { name, startsAt = Number.POSITIVE_INFINITY } = { name: '' }, reason = name, createdAt }: News): string {
   const short = (text: string, max: number) => truncate(cleanText(text, { oneLine: true }), max, 'plain')
   const ms = createdAt - startsAt
   const since = ms < 60_000 || spanInWords.test(reason) ? [] : [formatDuration(Math.floor(ms / 60_000) * 60_000)]
@@ -136,6 +141,11 @@ export function checkBlocks(view: CardView): KnownBlock[] {
   const { state, createdAt } = view.request
   const heading = mrkdwn`:warning: *${state === 'waiting' ? 'Check first' : 'Warnings'}* (at the request, ${dateTime(createdAt)})`
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
+}
+
+/** What keeps people from starting an approved request. Empty if nothing does. */
+export function alertLines({ request: { state }, targetAlert }: CardView): Mrkdwn[] {
+  return state === 'approved' && targetAlert && !targetAlert.isNote ? [mrkdwn`:rotating_light: ${whyWords(targetAlert)}`] : []
 }
 
 export function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {

@@ -19,7 +19,16 @@ import {
 import type { Message } from '../slack/web-api.ts'
 import { buttonValue, type CardButton, cardButtons, retryLabel } from './button-ids.ts'
 import { itemBlocks, restOf, unsentWords } from './items.ts'
-import { type CardView, checkBlocks, checkLines, contentBlocks, leftBlocks, sourceBlocks, titleBlocks } from './request-content.ts'
+import {
+  alertLines,
+  type CardView,
+  checkBlocks,
+  checkLines,
+  contentBlocks,
+  leftBlocks,
+  sourceBlocks,
+  titleBlocks,
+} from './request-content.ts'
 import { detailsBlocks } from './request-details.ts'
 import { finishedBlocks, isFinished, peopleOf } from './request-outcome.ts'
 import { holdShown, statusLine } from './request-status.ts'
@@ -63,9 +72,9 @@ export function cardBody(view: CardView, status: Mrkdwn = statusLine(view)): Kno
   ]
 }
 
-/** Once it is approved, they are in its details. */
+/** Once it is approved, they are in its details. Alerts that fire about the target stay until it starts. */
 function checksToApprove(view: CardView): KnownBlock[] {
-  return view.request.state === 'waiting' ? checkBlocks(view) : []
+  return view.request.state === 'waiting' ? checkBlocks(view) : alertLines(view).flatMap((line) => wholeSection(line))
 }
 
 /** As counted at the last approval, because people can leave a group. Empty while one approval is enough and none was given. */

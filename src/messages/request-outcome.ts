@@ -59,7 +59,7 @@ function consequenceOf({ request, items, ending, left }: CardView, notes: Mrkdwn
 }
 
 function isCounted({ items, state }: Request): boolean {
-  return items !== undefined && (state === 'done' || state === 'failed')
+  return items !== undefined && ['done', 'failed', 'superseded'].includes(state)
 }
 
 export function finishedBlocks(view: CardView): KnownBlock[] {

@@ -83,6 +83,7 @@ export function viewOf(app: App, request: Request): CardView {
       profileOf,
       confirmBy: rule?.confirmBy,
     }),
+    target: opened && catalog.targetOf(request)?.name,
     targetAlert: alerted && findingWords(change, alerted),
     ending: wordsOfFindings(change, request.causes),
     hasNoForm: change?.hasNoForm,

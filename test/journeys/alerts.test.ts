@@ -40,7 +40,8 @@ describe('a firing alert', () => {
 
     await expect.poll(() => botMessages(world).length).toBe(1)
     const why = 'The rule “failover” requires a reason with a match of `INC-\\d+`.'
-    expect(botMessages(world)[0]?.text).toContain(`web-1: ${why}`)
+    expect(botMessages(world)[0]?.text).toMatch(/\n• {2}`web-1:9100 is down \(NodeDown.*\)`\. The rule/)
+    expect(botMessages(world)[0]?.text).toContain(why)
     expect(await world.records.all()).toEqual([])
     expect(await opsPage(world)).toContain('lockkeeper_alerts_total{outcome="refused"} 1\n')
 
@@ -113,9 +114,11 @@ describe('addresses that another request has locked', () => {
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('2 alerts')), { what: 'the message' })
     expect(message.text).toMatch(/^:warning: \*2 alerts:\* [-\w]+, [-\w]+\. Nothing was requested\. cc <!subteam\^S0ONCALL01>\.\n/)
     expect(message.text).toMatch(
-      /web-1: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
+      /`web-1:9100 is down \(NodeDown.*\)`\. Not requested: .* has an open request: “<https:[^|]+\|Move [^>]+>” by <@U0ADA00001>, starts <!date.*To move an address now, approve its request, and press \*Start now\* if it is scheduled, or withdraw it\./,
     )
-    expect(message.text).toMatch(/edge-ash-1: .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/)
+    expect(message.text).toMatch(
+      /`edge-ash-1 is down .* has an open request: “<https:[^|]+\|Evacuate [^>]+>” by <@U0ADA00001>, starts <!date/,
+    )
     expect(JSON.stringify(message.blocks)).not.toContain('Evacuate edge-ash-1…')
     await world.send([alert({ instance: 'edge-tyo-1' })])
     const byHand = await world.slack.until(() => botMessages(world).find(({ text }) => /S0ONCALL01>, evacuate by hand/.test(text)))
@@ -130,7 +133,9 @@ describe('addresses that another request has locked', () => {
     expect(botMessages(world)).toHaveLength(5)
 
     await world.send([resolved(alert({ instance: 'edge-ash-1' }))])
-    await expect.poll(() => botMessages(world).find(({ ts }) => ts === message.ts)?.text).toMatch(/edge-ash-1: .*\(resolved after 9.min\)/u)
+    await expect
+      .poll(() => botMessages(world).find(({ ts }) => ts === message.ts)?.text)
+      .toMatch(/`edge-ash-1 is down .*\(resolved after 9.min\)/u)
   })
 })
 
@@ -201,12 +206,12 @@ describe('an alert about a server to which addresses are being moved', () => {
     [
       'and that shows none yet',
       'from',
-      /The account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> moves addresses to it \(moving, 0 of 4 moved\)\. Evacuate it once that has ended\./,
+      /The account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> moves addresses to it \(moving, 0 of 4 moved\)\. To move them elsewhere, press \*Stop tracking\* there once it is offered\. Then evacuate this server\./,
     ],
     [
       'and that shows them already',
       'target',
-      /“<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. Alert/,
+      /“<https:[^|]+\|Evacuate web-1 → web-2>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. To move them elsewhere, press \*Stop tracking\* there/,
     ],
   ] as const)('%s calls people, and the thread says it to the requester, once', async (_, server, why) => {
     const world = await startMoving(server)
@@ -252,10 +257,21 @@ describe('an alert about a server to which addresses are being moved', () => {
     await world.send([alert({ instance: 'web-2' })])
 
     expect((await untilReport(world.slack, card.ts, /An alert/)).text).toMatch(
-      /^<@U0ADA00001> .*is approved and still starts\. To stop it, press \*Withdraw\*\.$/,
+      /^<@U0ADA00001> .*is approved\. Lockkeeper checks the account again before it starts\. To stop it, press \*Withdraw\*\.$/,
     )
     const message = await world.slack.until(() => botMessages(world).find(({ text }) => text.includes('*Alert:*')), { what: 'the message' })
-    expect(message.text).toMatch(/cc <!subteam\^S0ONCALL01>\.\n.* moves addresses to it \(approved\)\./)
+    expect(message.text).toMatch(
+      /cc <!subteam\^S0ONCALL01>\.\n.* moves addresses to it \(approved, starts <!date.*\)\. Withdraw what hasn't started\. /,
+    )
+    const shown = () => botMessages(world).find(({ ts }) => ts === card.ts)?.text ?? ''
+    await expect.poll(shown).toContain(':rotating_light: An alert about the target web-2 has been firing since')
+    await world.ben.command('/infra pending', { channel: ops })
+    await untilShown(world.slack, people.ben, /Scheduled or held: 1\..*An alert about the target web-2 has been firing since/s)
+    const again = alert({ instance: 'web-2' }, { startsAt: '2026-11-22T04:00:00.000Z' })
+    await world.send([resolved(alert({ instance: 'web-2' }))])
+    await expect.poll(shown).toContain('The alert about the target web-2 resolved at')
+    await world.send([again])
+    await expect.poll(shown).toContain(':rotating_light: An alert about the target web-2')
   })
 })
 
@@ -263,7 +279,7 @@ test.each([
   [
     'still shows',
     'from',
-    /addresses can't move to bastion-1\. .*203\.0\.113\.10.* has an open request: “<https:[^|]+\|Evacuate web-1 → web-3>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. Alert/,
+    /addresses can't move to bastion-1\. .*203\.0\.113\.10.* has an open request: “<https:[^|]+\|Evacuate web-1 → web-3>” by <@U0ADA00001> \(moving, 0 of 4 moved\)\. The same for [^a-z]+\. <http/,
   ],
   ['no longer shows', 'target', /“<https:[^|]+\|Evacuate web-1 → web-3>” by <@U0ADA00001> moves addresses away \(moving, 0 of 4 moved\)\./],
 ] as const)(
@@ -335,9 +351,11 @@ describe('a resolved alert', () => {
       .poll(() => reports(world, card.ts, /^<@.*The alert/).map(({ text }) => text))
       .toEqual([
         expect.stringMatching(
-          /^<@U0BEN00001> :information_source: The alert resolved\. .* still starts\. To stop it, press \*Withdraw\*\.$/,
+          /^<@U0BEN00001> :information_source: The alert resolved\. .* before it starts\. To stop it, press \*Withdraw\*\.$/,
         ),
-        expect.stringMatching(/^<@U0BEN00001> :rotating_light: The alert fires again\. .* is approved and still starts\.$/),
+        expect.stringMatching(
+          /^<@U0BEN00001> :rotating_light: The alert fires again\. .* is approved\. Lockkeeper checks the account again before it starts\.$/,
+        ),
         expect.stringMatching(/^<@U0BEN00001> :information_source: The alert resolved\. /),
       ])
     await expect.poll(shown).toContain('The alert resolved.')

@@ -268,22 +268,38 @@ describe('the addresses of an evacuation', () => {
   })
 })
 
-test('an evacuation of a server to which addresses are on their way names what moves them, also once nobody tracks that', async () => {
+/** The form that the command without a target opens. */
+async function formFor({ slack, ada }: World, server: string) {
+  const before = ada.openViews().map(({ id }) => id)
+  await ada.command(`/infra evacuate ${server}`, { channel: ops })
+  return slack.until(() => ada.openViews().find(({ id }) => !before.includes(id)), { what: 'the form' })
+}
+
+test('an evacuation of a server to which addresses are on their way names what moves them, and moves them once nobody tracks that', async () => {
   const account = { moveTakes: { min: 600_000, max: 600_000 }, movePhases: [{ server: 'none' as const }] }
   const world = await worldWith(addresses(2), { env: { MOVE_TIMEOUT: '1s' }, account })
+  const target = web2(world)
   await world.ben.click(await requestEvacuation(world), 'Approve')
   const slow = await untilCard(world.slack, /Slower than usual/)
-  const evacuateWeb2 = async (fits: RegExp) => {
-    await world.ada.command('/infra evacuate web-2 web-3', { channel: ops })
-    return (await untilShown(world.slack, people.ada, fits)).text
-  }
-  const named = /he account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by .*/
-
-  expect(await evacuateWeb2(/moving, 0 of 2 moved/)).toMatch(named)
+  const named =
+    /he account shows no Elastic IPs on web-2\. “<https:[^|]+\|Evacuate web-1 → web-2>” by .* moves addresses to it \(moving, 0 of 2 moved\)\. To move them elsewhere, press \*Stop tracking\* there once it is offered\. Then evacuate this server\./
+  await world.ada.command('/infra evacuate web-2 web-3', { channel: ops })
+  expect((await untilShown(world.slack, people.ada, /moving, 0 of 2 moved/)).text).toMatch(named)
+  expect(JSON.stringify(await formFor(world, 'web-2'))).toMatch(/Nothing to move\..*Evacuate web-1 → web-2.*press \*Stop tracking\*/)
   await world.ada.click(slow, 'Stop tracking')
   await untilCard(world.slack, /No longer tracked/)
+  world.accountApi.world.killServer(target)
+  for (const { id } of addresses(2)) world.accountApi.world.endMove(id)
+  await forgetLists(world)
 
-  const text = await evacuateWeb2(/no longer tracked, 0 of 2 moved/)
-  expect(text).toMatch(named)
-  expect(text).toContain('moves addresses to it (no longer tracked, 0 of 2 moved). Evacuate it once that has ended.')
+  const form = JSON.stringify(await formFor(world, 'web-2'))
+  expect(form).toContain('Sent here, no longer tracked')
+  expect(form).not.toContain('Nothing to move')
+  await world.ada.command('/infra evacuate web-2 web-3', { channel: ops })
+  const card = await untilCard(world.slack, /Evacuate web-2 → web-3 \(2 Elastic IPs\)/)
+  expect(card.text).toMatch(/Check first.*An earlier change may still finish: Evacuate web-1 → web-2.*no longer tracked/s)
+  expect(card.text).not.toContain('Last seen')
+  await world.ben.click(card, 'Approve')
+  await untilCard(world.slack, /Evacuate web-2 → web-3.*Moving/s)
+  await expect.poll(() => patched(world)).toHaveLength(4)
 })

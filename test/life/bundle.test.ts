@@ -214,6 +214,26 @@ describe('the children of a request', () => {
     })
   })
 
+  test('that another request all moved since end their request as superseded', async () => {
+    const { ids, account, carryOn, parent, look, appWith, store } = await startBegun(2)
+    account.after = async (one) => void account.moving.add(one)
+    await carryOn()
+    await store.take(await parent(), 'stop-tracking', { set: { stoppedBy: 'U0ADA00001' } })
+    for (const one of ids) {
+      const another = signedBy(signatures, newRequestFor({ id: `${one.at(-1)}`.repeat(32), resource: `elastic_ip:${one}` }))
+      await store.create(another)
+      await takeSteps(store, another.id, 'approve', 'send', 'accept', 'finish')
+      account.serverOf.set(one, from.id)
+    }
+    account.moving.clear()
+    const origin = { userId: 'U0ADA00001', channelId: 'C0OPS00001', teamId: 'T0NIMBUS01', command: '/infra' }
+    await trackAgain(appWith({ errors: { of: () => () => {} } } as never), await parent(), origin)
+    await look(61_000)
+    await endIfOver(appWith({}), (await parent()).id)
+
+    expect(await parent()).toMatchObject({ state: 'superseded', items: ids.map((id) => ({ id, state: 'superseded' })) })
+  })
+
   test('whose write is under way keep their locks when the tracking is stopped, until its outcome is known', async () => {
     const { ids, account, id, carryOn, look, parent, child, childId, statesOf, store, dueInMs, redis, keys } = await startBegun(7)
     const answers = Promise.withResolvers<void>()

@@ -41,6 +41,7 @@ const emergency = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reas
 const sent = { sentAt: at(10), endedAt: at(10) + 43_000 }
 const why = (words: string, next?: string): Partial<ReportView> => ({ ending: { why: words, next } })
 
+const sentAlone = { sentAt: at(10), acceptedAt: at(10), slowAt: at(12), lateAt: at(16) }
 const targetAlert = { why: 'An alert about the target web-2 says something.' }
 const alert = { name: 'NodeDown', startsAt: requestedAt - 120_000 }
 
@@ -92,6 +93,7 @@ test('every report', async () => {
     ['An alert fires about the target of what starts later', 'target-alerted', view({ state: 'approved' }, { targetAlert })],
     ['An alert fires about the target of what is under way', 'target-alerted', view({ state: 'tracking' }, { targetAlert })],
     ['It has resolved', 'target-alerted', view({ state: 'tracking' }, { targetAlert: { ...targetAlert, isNote: true } })],
+    ['Late, and it moves an address', 'late', view({ state: 'tracking', ...sentAlone }, { target: 'web-2' })],
     ['Done', 'ended', view({ ...sent, state: 'done' })],
     ['Failed before it was accepted', 'ended', view({ ...sent, state: 'failed' }, why('web-2 was deleted.'))],
     ['Failed after it was accepted', 'ended', view({ ...sent, state: 'failed', acceptedAt: at(10) }, why('web-2 was deleted.'))],

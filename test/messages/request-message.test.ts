@@ -167,6 +167,10 @@ test('the request message in every situation', async () => {
     ['It needs no approval, in a freeze', view({ needsApproval: false }, { rule: ruleFor({ approve: undefined }), held: blackFriday })],
     ['Another version of Lockkeeper wrote it', view({}, { isKnown: false })],
     ['It is approved', view({ ...approved, state: 'approved' })],
+    [
+      'It is approved, and an alert about the target fires',
+      view({ ...approved, state: 'approved', start: at(600) }, { targetAlert: { why: 'An alert about the target web-2 is firing.' } }),
+    ],
     ['It is approved, and the account API does not answer', view({ ...approved, state: 'approved', waits: { for: 'account' } })],
     ["It waits for the account's limit", view({ ...approved, state: 'approved', waits: limit })],
     ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],

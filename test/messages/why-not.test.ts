@@ -61,8 +61,13 @@ const elsewhere = { code: 'not-on-server', address, now: 'web-9' }
 const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'nothing-on-server', server, bgp: [] },
   { code: 'nothing-on-server', server, bgp: [address] },
-  { code: 'nothing-on-server', server, bgp: [], moves: [{ ...openRequest, isAway: false, state: 'moving, 1 of 4 moved' }] },
-  { code: 'nothing-on-server', server, bgp: [], moves: [{ ...openRequest, isAway: true, state: 'no longer tracked' }] },
+  {
+    code: 'nothing-on-server',
+    server,
+    bgp: [],
+    moves: [{ ...openRequest, isAway: false, isUnsent: false, state: 'moving, 1 of 4 moved' }],
+  },
+  { code: 'nothing-on-server', server, bgp: [], moves: [{ ...openRequest, isAway: true, isUnsent: false, state: 'moving' }] },
   { code: 'too-many-addresses', server, count: 51 },
   { code: 'addresses-cannot-move', target: server, moves: 2, causes: [isOff] },
   { code: 'addresses-cannot-move', target: server, moves: 0, causes: [isOff, { ...isOff, address: '203.0.113.11' }] },

@@ -4,7 +4,7 @@ import type { App } from '../../app.ts'
 import { SourceAlert } from '../../domain/request.ts'
 import { formatDuration, someOf } from '../../domain/text.ts'
 import { unpostedAlerts } from '../../messages/operator-notices.ts'
-import { alertWords } from '../../messages/request-words.ts'
+import { newsOf } from '../../messages/request-content.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
 import { isPassing, later, laterAfter, passingMs, postOnce } from '../../outbox/once.ts'
 import type { Lease, Owed, Settlement } from '../../record/owed.ts'
@@ -12,7 +12,7 @@ import { guardStore } from '../../redis/connect.ts'
 import { actionsFor, message, wholeSection } from '../../slack/blocks.ts'
 import { readJson } from '../../slack/payloads.ts'
 import { itemButton } from '../../slack/table.ts'
-import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, ownWords, truncate } from '../../slack/text.ts'
+import { code, joinMrkdwn, type Mrkdwn, mrkdwn, nameWords, outsideLink, ownWords, truncate } from '../../slack/text.ts'
 import type { Message } from '../../slack/web-api.ts'
 
 /** An alert that led to no request. */
@@ -21,6 +21,8 @@ export const ListedAlert = z.object({
   key: z.string(),
   startsAt: z.number(),
   source: SourceAlert,
+  /** What it says is wrong. */
+  summary: z.string().optional(),
   /** In markup of Slack. */
   why: z.string(),
   /** What the server is called, by the account or by the alert, and its id if the account shows it. */
@@ -71,10 +73,13 @@ export function alertList(list: AlertList, resolvedAt: ReadonlyMap<string, numbe
       ? mrkdwn`:white_check_mark: *Resolved.* Nothing was requested for ${about}. At that time:`
       : mrkdwn`:warning: ${broken} Nothing was requested.${toDo}`
   const lines = alerts.slice(0, mostListed).map((alert) => {
-    const { server, why, source, startsAt } = alert
+    const { server, why, source, summary, startsAt } = alert
     const at = resolvedAt.get(nameOfAlert(alert))
     const end = at === undefined ? '' : ` (resolved after ${formatDuration(at - (startsAt > 0 ? startsAt : listedAt))})`
-    return mrkdwn`•  ${server === undefined ? mrkdwn`` : mrkdwn`${nameOf(server)}: `}${ownWords(why)} ${alertWords(source)}${end}`
+    const news = newsOf({ alert: source, reason: summary, createdAt: listedAt })
+    const about = server === undefined || news.includes(server) ? mrkdwn`` : mrkdwn`${nameOf(server)}: `
+    const linked = outsideLink(source.link, 'Open the alert')
+    return mrkdwn`•  ${about}${code(news)}. ${ownWords(why)}${linked ? mrkdwn` ${linked}` : ''}${end}`
   })
   const more = alerts.slice(mostListed).map(({ server, source }) => nameOf(server ?? source.name).text)
   const rest = more.length > 0 ? [mrkdwn`And ${more.length} more: ${ownWords(someOf(more))}.`] : []

@@ -263,7 +263,15 @@ async function list(app: App, channelId: string, all: ToList[]): Promise<void> {
   const alerts = all.map(({ alert, route, refused: { why, server, toDo } }) => {
     const name = server?.name ?? nameIn(route, alert.labels)
     const offer = toDo === 'evacuate' ? { serverId: server?.id } : { notByHand: true as const }
-    return { key: alert.key, startsAt: alert.startsAt, source: sourceOf(alert), why: why.text, server: name, ...offer }
+    return {
+      key: alert.key,
+      startsAt: alert.startsAt,
+      source: sourceOf(alert),
+      summary: reasonOf(alert, name),
+      why: why.text,
+      server: name,
+      ...offer,
+    }
   })
   const calls = all.some(({ refused }) => refused.toDo !== 'nothing') ? (approversIn(app, kind, channelId) ?? '') : undefined
   const known = all.map((each) => each.known)

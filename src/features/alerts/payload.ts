@@ -120,10 +120,11 @@ export function sourceOf({ labels, link, startsAt }: Alert): SourceAlert {
 }
 
 /** Returns the reason of a request: the summary of the alert, or its name. It is never empty, because a rule may require a reason. */
-export function reasonOf(alert: Alert, server: string): string {
+export function reasonOf(alert: Alert, server: string | undefined): string {
   const { annotations } = alert
   const said = ['summary', 'description', 'message'].map((name) => shownText(annotations.get(name))).find((text) => text !== '')
-  return truncate(said ?? `${sourceOf(alert).name} on ${server}`, longestReason, 'plain')
+  const { name } = sourceOf(alert)
+  return truncate(said ?? (server === undefined ? name : `${name} on ${server}`), longestReason, 'plain')
 }
 
 function shownText(text = ''): string {

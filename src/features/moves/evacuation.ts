@@ -24,7 +24,28 @@ export const mostEvacuated = 50
 const server = z.string()
 const causes = z.array(Finding)
 
-const Moving = z.object({ title: z.string(), link: z.string().optional(), by: z.string(), isAway: z.boolean(), state: z.string() })
+const Moving = z.object({
+  title: z.string(),
+  link: z.string().optional(),
+  by: z.string(),
+  isAway: z.boolean(),
+  isUnsent: z.boolean(),
+  state: z.string(),
+  start: z.number().optional(),
+})
+
+const stopFirst = ' To move them elsewhere, press *Stop tracking* there once it is offered. Then evacuate this server.'
+
+/** Names what moves addresses to a server or away from it, and how to stop what comes. */
+export function movesWords(moves: z.infer<typeof Moving>[]): Phrase {
+  const coming = moves.filter(({ isAway }) => !isAway)
+  const others = moves.flatMap(({ title, link, by, isAway, state, start }) => {
+    const how = start === undefined ? [state] : phrase`${[state]}, starts ${moment(start)}`
+    return phrase` ${linked(title, link)} by ${person(by)} moves addresses ${[isAway ? 'away' : 'to it']} (${how}).`
+  })
+  const withdraw = coming.some(({ isUnsent }) => isUnsent) ? " Withdraw what hasn't started." : ''
+  return [...others, withdraw, coming.some(({ isUnsent }) => !isUnsent) ? stopFirst : '']
+}
 
 /** Everything that can prevent an evacuation, keep an address out of it, or end it. Each address also has the findings of its move. */
 export const evacuationFindings = findings({
@@ -34,12 +55,7 @@ export const evacuationFindings = findings({
     { server, bgp: z.array(z.string()), moves: z.array(Moving).optional() },
     ({ server, bgp, moves = [] }) => {
       const left = bgpLeft(bgp, server)
-      const others = moves.flatMap(
-        ({ title, link, by, isAway, state }) =>
-          phrase` ${linked(title, link)} by ${person(by)} moves addresses ${[isAway ? 'away' : 'to it']} (${[state]}).`,
-      )
-      const wait = moves.some(({ isAway }) => !isAway) ? ' Evacuate it once that has ended.' : ''
-      return phrase`The account shows no Elastic IPs on ${server}.${others}${[wait]}${left ? phrase` ${left}` : []}`
+      return phrase`The account shows no Elastic IPs on ${server}.${movesWords(moves)}${left ? phrase` ${left}` : []}`
     },
     { next: '' },
   ),
@@ -123,9 +139,10 @@ const isLocked = ({ code }: Finding) => code === 'locked'
 
 /** True for as long as it is read: that request may have ended since. */
 function decideFirst(causes: Finding[]): string {
-  return causes.some((each) => isLocked(each) && each.going === undefined)
-    ? ' To move an address now, approve its request, and press *Start now* if it is scheduled, or withdraw it. Without one, request the move.'
-    : ''
+  const locks = causes.filter(isLocked)
+  if (locks.some(({ going }) => going === undefined))
+    return ' To move an address now, approve its request, and press *Start now* if it is scheduled, or withdraw it. Without one, request the move.'
+  return locks.some(({ comes }) => comes) ? stopFirst : ''
 }
 
 /** Whether an address is left out as somebody wants it, or is not on the server anyway. Any other stays on the server against expectation. */
@@ -355,7 +372,9 @@ function checkAddress(
   const assigned = { ...elasticIp, server: { id: from.id, hostname: from.name } }
   try {
     const move = checkMove({ elasticIpId, serverId: input.targetId }, { elasticIp: assigned, target, assigned: source })
-    const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs: seen?.agoMs, seenAt: seen?.at }
+    // What sent it there is in *Check first*, as its last change.
+    const { agoMs: seenAgoMs, at: seenAt } = seen?.isSent ? {} : (seen ?? {})
+    const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs, seenAt }
     return { elasticIpId, address, move: { ...move, facts } }
   } catch (error) {
     if (!(error instanceof CheckFailed)) throw error

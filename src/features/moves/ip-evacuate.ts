@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import type { ElasticIp, Server } from '../../account/objects.ts'
 import { listNow, nothingIfAbsent, readOrRefuse, requireUncut } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
-import { freshSeenMs, placeFact, statusNotShown } from '../../domain/account.ts'
+import { freshSeenMs, placeFact, type SeenAssignment, statusNotShown } from '../../domain/account.ts'
 import type { Change, Description, Preflight, PreflightOptions } from '../../domain/change.ts'
 import { isUnanswered } from '../../domain/errors.ts'
 import type { List } from '../../domain/list.ts'
@@ -35,11 +35,12 @@ import {
   type LeftOut,
   mostEvacuated,
   movesOf,
+  movesWords,
   whatStays,
 } from './evacuation.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
-import { goingOn, movesAt, named, warnOfOthers } from './open-requests.ts'
+import { goingOn, movesAt, named, sentBefore, warnOfOthers } from './open-requests.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {
@@ -213,7 +214,6 @@ async function preflight(
   { signal, forRequest = false }: PreflightOptions,
 ): Promise<Preflight<EvacuationFacts, EvacuationInput>> {
   const { serverId, targetId, elasticIpIds } = input
-  const move = moveChange(app)
   const options = { signal, shared: forRequest }
   const [addresses, target, shown] = await Promise.all([
     readAddresses(app, serverId, { elasticIpIds, forRequest, signal }),
@@ -233,8 +233,7 @@ async function preflight(
   // One that a person chose is refused when the request is recorded. The form unticks those that it can see.
   const canBeLeft = ({ id }: ElasticIp) => input.leavesOut ?? (forRequest && elasticIpIds?.includes(id) === false)
   const locked = await readLocks(app, [...onServer, ...single].filter(canBeLeft), serverId)
-  const strays = addresses.all.filter(({ server }) => !server).map(({ id }) => move.resource({ elasticIpId: id, serverId: '' }))
-  const moves = forRequest && onServer.length === 0 ? await readBriefly(movesAt(app, serverId, strays)) : undefined
+  const moves = forRequest && onServer.length === 0 ? await readBriefly(movesAt(app, serverId)) : undefined
   const checked = checkEvacuation(input, { ...addresses, source, target, locked, moves }, forRequest ? 'request' : 'writes')
   const others = forRequest ? await warnOfOthers(app, checked.facts) : []
   const { unchecked, warnings = [] } = checked
@@ -264,6 +263,14 @@ async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'address'>[
   return new Map(found)
 }
 
+/** The addresses that Lockkeeper saw on the server, or that may be there. */
+async function findSeen(app: App, serverId: string, all: ElasticIp[]): Promise<SeenAssignment[]> {
+  const strays = all.filter(({ server }) => !server)
+  const [seen, sent] = await Promise.all([app.assignments.find((each) => each.serverId === serverId), sentBefore(app, strays)])
+  const isNew = (each: SeenAssignment) => each.serverId === serverId && !seen.some(({ elasticIpId }) => elasticIpId === each.elasticIpId)
+  return [...seen, ...sent.filter(isNew)]
+}
+
 interface ReadOptions {
   elasticIpIds?: string[] | undefined
   /** If the read of one address then fails, the whole read fails. Before the writes, that address stays undecided. */
@@ -288,7 +295,7 @@ async function readAddresses(
     const isThere = (id: string) => listed.get(id)?.server?.id === serverId
     // Before the writes the approved addresses are known, and new ones are not moved.
     const isSeenNeeded = forRequest && !all.some(({ id }) => isThere(id))
-    const seen = isSeenNeeded ? await app.assignments.find((each) => each.serverId === serverId) : []
+    const seen = isSeenNeeded ? await findSeen(app, serverId, all) : []
     const isKnown = (id: string) => isThere(id) || (!listed.get(id)?.server && seen.some(({ elasticIpId }) => elasticIpId === id))
     return { all, old: list.old, listed, isThere, seen, isKnown }
   }
@@ -317,9 +324,17 @@ interface OfferedAddresses extends Pick<List<unknown>, 'old'> {
   serverId: string
   serverName: string
   /** `openRequest`: the title of the one that has it. */
-  offered: { elasticIpId: string; address: string; seenAgoMs?: number | undefined; openRequest?: string | undefined; isTicked: boolean }[]
+  offered: {
+    elasticIpId: string
+    address: string
+    seenAgoMs?: number | undefined
+    isSent?: boolean
+    openRequest?: string | undefined
+    isTicked: boolean
+  }[]
   cannotMove: LeftOut[]
   bgp: string[]
+  moves?: EvacuationReads['moves']
 }
 
 interface Wanted {
@@ -353,10 +368,12 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
     const { seenAgoMs } = move.facts
     const openRequest = locks?.get(elasticIpId)?.title
     const isTicked = ticked?.includes(elasticIpId) ?? ((seenAgoMs ?? 0) <= freshSeenMs && openRequest === undefined)
-    return [{ elasticIpId, address, seenAgoMs, openRequest, isTicked }]
+    const isSent = move.facts.showsNoServer === true && seenAgoMs === undefined
+    return [{ elasticIpId, address, seenAgoMs, isSent, openRequest, isTicked }]
   })
   const cannotMove = wanted.flatMap((each) => (each.finding ? [each] : []))
-  return { serverId, serverName: from.name, offered, cannotMove, bgp, old: reads.old }
+  const moves = checked.length === 0 ? await readBriefly(movesAt(app, serverId)) : undefined
+  return { serverId, serverName: from.name, offered, cannotMove, bgp, moves, old: reads.old }
 }
 
 /** The addresses of an earlier request: those that are to be moved, ticked, and those that its requester left out. */
@@ -377,13 +394,13 @@ function earlierAddresses({ elasticIpIds }: EvacuationInput, { from, items, left
 }
 
 /** Their ids name the server, so that Slack forgets what was ticked for another one. */
-function addressBlocks({ serverId, serverName, cannotMove, bgp, old, ...all }: OfferedAddresses): KnownBlock[] {
+function addressBlocks({ serverId, serverName, cannotMove, bgp, moves = [], old, ...all }: OfferedAddresses): KnownBlock[] {
   const id = (part: string | number) => `elasticIpIds:${serverId}:${part}`
   const offered = all.offered.slice(0, mostEvacuated)
   const left = all.offered.length - offered.length
   const count = Math.ceil(offered.length / mostCheckboxes)
   const groups = Array.from({ length: count }, (_, index) => offered.slice(index * mostCheckboxes, (index + 1) * mostCheckboxes))
-  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and none was last seen there in the past 24 h.`
+  const none = mrkdwn`:warning: Nothing to move. The account shows no Elastic IPs on ${nameWords(serverName)}, and none was last seen there in the past 24 h.${phraseWords(movesWords(moves))}`
   const stays = bgpLeft(bgp, serverName)
   const heading = offered.length > 0 ? mrkdwn`*Left out:*` : mrkdwn`*Nothing to move:*`
   const notes = [
@@ -407,8 +424,8 @@ function seenNote(ages: number[]): KnownBlock[] {
 }
 
 function addressGroup(group: OfferedAddresses['offered'], blockId: string, index: number, isOneOfSeveral: boolean): KnownBlock {
-  const options = group.map(({ elasticIpId, address, seenAgoMs = 0, openRequest }) => {
-    const longAgo = seenAgoMs > freshSeenMs ? `Seen here ${agoWords([seenAgoMs])}` : undefined
+  const options = group.map(({ elasticIpId, address, seenAgoMs = 0, isSent, openRequest }) => {
+    const longAgo = seenAgoMs > freshSeenMs ? `Seen here ${agoWords([seenAgoMs])}` : isSent ? 'Sent here, no longer tracked' : undefined
     return option({ text: address, value: elasticIpId, description: openRequest ? `Open request: ${openRequest}` : longAgo })
   })
   const ticked = options.filter((_, at) => group[at]?.isTicked)

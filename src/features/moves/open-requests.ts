@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts'
+import { longestSeenMs, type SeenAssignment } from '../../domain/account.ts'
 import type { Finding } from '../../domain/change.ts'
-import { holdOf, isOpen, type Request } from '../../domain/request.ts'
+import { holdOf, isOpen, type Request, scheduleOf } from '../../domain/request.ts'
 import { phraseText, withoutOwner } from '../../domain/text.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { stateWithCount } from '../../messages/items.ts'
@@ -16,18 +17,29 @@ export function goingOn(request: Request): string | undefined {
   return request.state === 'waiting' || holdOf(request) ? undefined : stateWithCount(request, 'moving')
 }
 
-/**
- * Finds what moves addresses to a server, or evacuates it: approved and open, or no longer tracked and so perhaps still under way. `strays`: the
- * resources of the addresses for which the account shows no server.
- */
-export async function movesAt(app: App, serverId: string, strays: string[]) {
-  const [{ requests }, last] = await Promise.all([app.store.findOpen(), app.store.lastChangesOf(strays)])
-  const untracked = [...new Set(last.values())].filter(({ state }) => state === 'untracked')
-  return [...requests.filter(({ state }) => state !== 'waiting'), ...untracked].flatMap((request) => {
+/** Finds what moves addresses to a server, or evacuates it: approved, and open. */
+export async function movesAt(app: App, serverId: string) {
+  const { requests } = await app.store.findOpen()
+  return requests.flatMap((request) => {
     const isAway = request.resource === `server:${serverId}`
-    if (!isAway && app.catalog.targetOf(request)?.id !== serverId) return []
+    if (request.state === 'waiting' || (!isAway && app.catalog.targetOf(request)?.id !== serverId)) return []
     if (app.signatures.verifyRecord(request) !== 'genuine') return []
-    return [{ ...named(app, request), isAway, state: stateWithCount(request, 'moving') }]
+    const [isUnsent, start] = [request.state === 'approved', scheduleOf(request)?.until]
+    return [{ ...named(app, request), isAway, isUnsent, state: stateWithCount(request, 'moving'), start }]
+  })
+}
+
+/** Finds where addresses may be that the account shows on no server: where a change sent them in the past 24 h that is no longer tracked. */
+export async function sentBefore(app: App, strays: { id: string; address: string }[]): Promise<SeenAssignment[]> {
+  if (strays.length === 0) return []
+  const byResource = new Map(strays.map((each) => [`elastic_ip:${each.id}`, each]))
+  const [last, now] = await Promise.all([app.store.lastChangesOf([...byResource.keys()]), app.store.now()])
+  return [...last].flatMap(([resource, request]) => {
+    const [stray, target, agoMs] = [byResource.get(resource), app.catalog.targetOf(request), now - (request.sentAt ?? 0)]
+    if (!stray || !target || request.state !== 'untracked' || agoMs > longestSeenMs) return []
+    if (app.signatures.verifyRecord(request) !== 'genuine') return []
+    const { id: serverId, name: serverName } = target
+    return [{ elasticIpId: stray.id, address: stray.address, serverId, serverName, at: now - agoMs, agoMs, isSent: true }]
   })
 }
 

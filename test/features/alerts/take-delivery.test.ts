@@ -173,7 +173,7 @@ describe('what leads to no request is posted in the channel once, with the link 
 
     expect(submitted).toEqual([])
     expect(posts.map(({ text }) => text)).toEqual([expect.stringMatching(words)])
-    expect(posts[0]?.text).toMatch(/`\/infra evacuate.*Alert NodeDown, <http:\/\/prometheus/s)
+    expect(posts[0]?.text).toMatch(/`\/infra evacuate`\.\n• {2}`.* is down \(NodeDown.*<http:\/\/prometheus/s)
     expect(counts()).toMatchObject({ received: 2, refused: 1, duplicate: 1 })
   })
 
@@ -538,7 +538,7 @@ describe('the message of what was not requested', () => {
     await take([resolved(down('web-77'))])
 
     expect(updates).toEqual([
-      expect.stringMatching(/^:warning:.*2 alerts.*standby: [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
+      expect.stringMatching(/^:warning:.*2 alerts.*standby is down [^\n]*\(resolved after 9.min\)\n(?!.*resolved)/su),
       expect.stringMatching(/^:white_check_mark: \*Resolved\.\*/),
     ])
   })

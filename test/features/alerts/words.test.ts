@@ -29,12 +29,13 @@ const ofHostile = listOf(
     source: { name: hostile, link: `https://evil.example/|a>${hostile}` },
     why: mrkdwn`The account shows no server ${nameOf(hostile)}.`.text,
     server: hostile,
+    summary: hostile,
   }),
 )
 
 test('lists of alerts that led to no request, and what the operators are told', async () => {
   const servers = [
-    { server: 'web-1', serverId: 'sv_1' },
+    { server: 'web-1', serverId: 'sv_1', summary: 'web-1 has been down for 2 minutes.' },
     { server: 'web-2', serverId: 'sv_2', startsAt: 0 },
   ]
   const two = listOf(servers, { calls: '<!subteam^S0ONCALL01>' })
@@ -58,6 +59,7 @@ test('lists of alerts that led to no request, and what the operators are told', 
     ['More than a list has room for', shown(listOf(many, { calls: '' }))],
     ['Nothing can be evacuated', shown(listOf([nothingThere]))],
     ['What an alert says is never markup', shown(ofHostile).split('\n')[1] ?? ''],
+    ['The alert has a link', shown(listOf([{ ...nothingThere, source: { name: 'NodeDown', link: 'https://prometheus.example.com/g' } }]))],
     ['To the operators', reasons.map((reason) => unread(reason, 12).text).join('\n')],
   ])
 })

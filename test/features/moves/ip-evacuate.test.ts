@@ -55,8 +55,13 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread, locked }: Wo
     },
     lists: { elasticIps: async () => wholeList(copy), isShort: () => false },
     assignments: { find: async (fits) => seen.filter(fits) },
+    store: { lastChangesOf: async () => new Map(), now: async () => 0 },
     ...(locked && {
-      store: { othersFor: async () => [requestFor({ resource: `elastic_ip:${locked}` })] },
+      store: {
+        lastChangesOf: async () => new Map(),
+        now: async () => 0,
+        othersFor: async () => [requestFor({ resource: `elastic_ip:${locked}` })],
+      },
       catalog: { titleOf: () => ['Move ', { name: '203.0.113.1' }, ': web-1 → web-9'], targetOf: () => undefined },
       slack: { identity: { linkTo: () => undefined } },
     }),
