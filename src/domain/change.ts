@@ -242,7 +242,7 @@ export interface Change<Input = unknown, Facts = unknown> {
   preflight(input: Input, options: PreflightOptions<Facts>): Promise<Preflight<Facts, Input>>
   /** The end that it gives a key, or undefined for never. `unread`: the account did not show it. Undefined as a whole if it gives none. */
   endOf?(input: Input, facts: Facts): NewEnd | undefined
-  /** When it is too late for it, in ms since 1970: nobody can approve it after that. */
+  /** When it is too late for it, in ms since 1970: nobody can approve it after that, or press its button. */
   tooLateAt?(facts: Facts): number | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]

@@ -9,8 +9,8 @@ export const startWithinMs = 30 * 60_000
 /** The name of the freeze that people set by the command. Those of the policy have names of their own. */
 export const ownFreezeName = 'freeze by command'
 
-/** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. */
-export type Times = Hours & Held
+/** What decides when a request may start, besides what people signed: the windows of its rule, and the freezes that cover it. `tooLateAt`: when nobody can press its button any more. */
+export type Times = Hours & Held & { tooLateAt?: number | undefined }
 
 /**
  * `freezes`: those of `/infra freeze` and of Lockkeeper itself. `passed`: what its genuine emergency approvals name. Any passes windows and freezes
@@ -81,7 +81,7 @@ function isClosed(times: Times, at: number): boolean {
  */
 export function mayStartUntil(signed: Signed, times: Times, withinMs: number = startWithinMs): number {
   const due = dueOf(signed, times, withinMs)
-  const end = due + withinMs
+  const end = Math.min(due + withinMs, times.tooLateAt ?? Number.POSITIVE_INFINITY)
   if (withinMs <= startWithinMs || isClosed(times, due) || !isClosed(times, end)) return end
   for (let open = due; ; ) {
     let closed = end

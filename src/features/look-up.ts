@@ -292,7 +292,7 @@ async function lookUpTyped(app: App, typed: string): Promise<Message | undefined
   if (called.length > 0) {
     const shown = called.slice(0, mostThings)
     const about = shown.map(({ id }) => ({ kind: 'api-key' as const, id }))
-    const [ends, histories] = await Promise.all([readBriefly(shownEnds(app)), historiesOf(app, about)])
+    const [ends, histories] = await Promise.all([readBriefly(shownEnds(app, keys)), historiesOf(app, about)])
     const mark = ({ tokenLastSlice }: ApiKey) => (called.length > 1 ? tokenLastSlice : undefined)
     return message([
       ...shown.flatMap((key, index) => [

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { ApiKey } from '../account/objects.ts'
 import type { App } from '../app.ts'
-import { parseKeyName, writeKeyName } from '../domain/account.ts'
+import { labelOf, parseKeyName, writeKeyName } from '../domain/account.ts'
 import type { IssuedFor, OnAnswer } from '../domain/change.ts'
 import { type NewKeyEnd, replacedWords, wholeMinute } from '../domain/key-ends.ts'
 import { moment, type Phrase, phrase } from '../domain/text.ts'
@@ -27,7 +27,7 @@ export const KeyEnd = z.object({
   isReplaced: z.literal(true).optional(),
   /** The last list did not show it. */
   gone: z.literal(true).optional(),
-  /** Only of a message: the last characters of its token, as the list showed them. */
+  /** Only as it is shown: the last characters of its token, as the list showed them. */
   lastSlice: z.string().optional(),
   /** It gets this end once the request with this id is done, if its record and its name then still have the end that this replaces. */
   once: z.string().optional(),
@@ -125,9 +125,9 @@ export async function createKey(
 
 /**
  * Which keys end by themselves, by their ids. A rotation that is done counts at once, although the account has the old name of its key for some time:
- * until then, `replaces` has what is recorded.
+ * until then, `replaces` has what is recorded. `listed`: says of which a newer key is still there.
  */
-export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
+export async function shownEnds(app: App, listed?: ApiKey[]): Promise<Map<string, KeyEnd>> {
   if (app.config.signsWithApiKey) return new Map()
   const { ends, pending } = await readEnds(app)
   const requests = await app.store.findMany(pending.flatMap(({ once }) => once ?? []))
@@ -136,7 +136,7 @@ export async function shownEnds(app: App): Promise<Map<string, KeyEnd>> {
     const before = ends.get(end.keyId)
     if (isDone(once) && before?.since === replaces?.since) ends.set(end.keyId, { ...end, replaces: before?.replaces ?? replaces ?? {} })
   }
-  return ends
+  return listed ? new Map([...ends].map(([id, key]) => [id, shownAs(key, listed)])) : ends
 }
 
 /** Of two keys of one name, says which replaced the other. */
@@ -144,9 +144,12 @@ export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>
   return phrase`${moment(end)}${isReplaced ? [`, ${replacedWords}`] : []}`
 }
 
-/** After a rotation with overlap two keys have one name. */
-export function shownAs(key: KeyEnd, listed: ApiKey[]): KeyEnd {
-  return { ...key, lastSlice: listed.find(({ id }) => id === key.keyId)?.tokenLastSlice }
+/** After a rotation with overlap two keys have one name, until one of them is gone. `listed`: absent if it can't be read. */
+export function shownAs(key: KeyEnd, listed: ApiKey[] | undefined): KeyEnd {
+  const isNewer = ({ id, name = '', createdAt = '' }: ApiKey) =>
+    id !== key.keyId && labelOf(name) === key.label && Date.parse(createdAt) >= key.createdAt
+  const isReplaced = !listed || listed.some(isNewer) ? key.isReplaced : undefined
+  return { ...key, isReplaced, lastSlice: listed?.find(({ id }) => id === key.keyId)?.tokenLastSlice }
 }
 
 /** Gives a key the later end that was approved, if it has the end that was approved with it, or its record was lost. Returns whether it has it now. */

@@ -127,11 +127,10 @@ function handoverCall(view: ReportView, isReminder: boolean): Mrkdwn | undefined
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   // A phone shows the beginning.
-  const press = mrkdwn`${requester} Press *${handover.label}* above${pressBy(view)}`
-  const hold = held ? mrkdwn` ${heldWords(held)}` : ''
-  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.${hold}`
+  const press = mrkdwn`${requester} ${held ? mrkdwn`${heldWords(held)} Then, press` : 'Press'} *${handover.label}* above${pressBy(view)}`
+  if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.`
   const approvers = approvedBy(request).map((by) => showActor(by))
-  return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.${hold}`
+  return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.`
 }
 
 function firstToCall({ approve, mention: mentioned }: PolicyRule): Group {

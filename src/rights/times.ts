@@ -20,10 +20,14 @@ export function timesOf(app: Timing, request: Request, freezes: Freeze[]): { sig
   const { kind, start, startNow } = request
   const rule = ruleOf(app, request)
   const change = { kind, project: app.catalog.projectOf(request), passed: passedBy(app.signatures, request, rule) }
-  const isUnheld = app.catalog.changeIfKnown(kind)?.isUnheld
+  const { isUnheld, handover, tooLateAt } = app.catalog.changeIfKnown(kind) ?? {}
+  const opened = handover && tooLateAt && app.catalog.openIfFit(request)
   const times = isUnheld ? { ...change, windows: [], freezes: [] } : timesFor(app.config.policy, rule, change, freezes)
   const isGenuine = startNow && app.signatures.verifyStartNow(request, startNow) === 'genuine'
-  return { signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined }, times }
+  return {
+    signed: { approvedAt: approvedAtOf(request), start, startNow: isGenuine ? startNow : undefined },
+    times: { ...times, tooLateAt: opened && tooLateAt?.(opened.facts) },
+  }
 }
 
 /** What the emergency approvals of the request passed. Undefined if there is none that is genuine and that its rule still allows. */

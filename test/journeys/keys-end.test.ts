@@ -258,7 +258,9 @@ describe('a key for a time', () => {
       '/infra keys create ci-deploy in 45 days',
       /this can't start at a set time: it happens when you press \*Create key\*, once it's approved\. Leave the time out\. An end is written as `for 30d` or `until 2026-12-24`\.$/i,
     )
-    await refusal('/infra keys create in 45 days', /couldn't read `45 days`\. Write an end as `for 30d`/)
+    for (const words of ['in 45 days', 'for 45 days'])
+      await refusal(`/infra keys create ${words}`, /a name is missing\. Write it first, as in `ci-deploy for 45 days`/)
+    await refusal('/infra keys create zz for 0d', /A key ends after one minute at the earliest/i)
     await refusal('/infra keys create ci-deploy until 2020-01-01 at 22:00', /Wed 1 Jan 2020, 22:00 \(Europe\/Berlin\) is past/)
     await refusal('/infra keys rotate at 22:00', /No API key `at 22:00`/)
     await carryOut(world, '/infra keys create ci-deploy 30d', 'Create key')
@@ -350,6 +352,8 @@ describe('a rotation that keeps the old key for a while', () => {
     }
     await expect.poll(settled).toEqual([undefined])
 
+    await world.ada.command('/infra keys replaced', { channel: ops })
+    await untilShown(world.slack, people.ada, new RegExp(`1 API key[\\s\\S]*${old}`))
     // Only the old one ends, so that one is meant.
     const extension = await carryOut(world, '/infra keys extend backup 30d')
     expect(extension.text).toMatch(new RegExp(`Extend API key backup \\(token ends in \`?${old}\`?\\) from`))
@@ -388,6 +392,11 @@ describe('a rotation that keeps the old key for a while', () => {
     expect(text).toMatch(
       new RegExp(`Revoked API key backup \\(token ends in \`?${latest}\`?\\).*no longer works\\. ${other} and still works\\.`),
     )
+    await forgetLists(world)
+    await world.ada.command('/infra backup', { channel: ops })
+    await untilShown(world.slack, people.ada, /backup[\s\S]*Ends <!date[^>]*>(?!, replaced)/)
+    await world.ada.command('/infra keys replaced', { channel: ops })
+    await untilShown(world.slack, people.ada, /None of the \d+ API keys match `replaced`/)
   })
 
   test('says if it keeps the old key for less than was asked for, because it ends before', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toGroup } from '../../src/domain/policy.ts'
 import { type Request, requestStates } from '../../src/domain/request.ts'
+import { ownFreezeName } from '../../src/domain/starts.ts'
 import { owner, phrase } from '../../src/domain/text.ts'
 import { type ReportView, report as reportInEachLayout } from '../../src/messages/reports.ts'
 import type { ReportName } from '../../src/record/steps.ts'
@@ -64,6 +65,11 @@ test('every report', async () => {
       view({}, { description: { ...description, title: rotate } }),
     ],
     ['A key is approved', 'approved', view(keyApproved, { ...key, now: requestedAt })],
+    [
+      'A key is approved in a freeze',
+      'approved',
+      view(keyApproved, { ...key, now: requestedAt, held: { for: 'freeze', name: ownFreezeName } }),
+    ],
     ['Two approved a key', 'approved', view({ ...keyApproved, ...several }, { ...key, now: requestedAt })],
     ['A key was not created yet', 'handover-half', view(keyApproved, { ...key, now: at(120) })],
     ['A key will soon not be created', 'handover-last', view(keyApproved, { ...key, now: at(216) })],

@@ -251,6 +251,13 @@ describe('what a freeze held may start until half an hour after its end', () => 
     expect(await untilOf(spans)).toBe(minute)
   })
 
+  test('at most until it is too late for the change, whatever holds it', () => {
+    const approvedAt = Date.now()
+    const of = { windows: [], kind: 'key.rotate' as const, project: 'none' as const, tooLateAt: approvedAt + 20 * minutes }
+    const freeze = { ...byBen, name: 'freeze', from: approvedAt, until: approvedAt + 2 * hours, changes: ['key.rotate'] } as never
+    for (const freezes of [[], [freeze]]) expect(mayStartUntil({ approvedAt }, { ...of, freezes }, hours)).toBe(of.tooLateAt)
+  })
+
   test('also if its window was closed then, whatever freezes come and go before that opens again', async () => {
     const tomorrow = await untilOf('10-100', [20, 60])
     expect(tomorrow).toBeGreaterThan(24 * 60)

@@ -138,12 +138,13 @@ export const createApiKey = changeFeature({
   read: async (app, { args: words, slashCommand }) => {
     const { args, end } = splitEnd(words, { bare: true })
     const [label = '', ...rest] = args
+    const alone = args.join(' ').replace(/^(?:for|in) /i, '')
+    if (isElapsed(alone)) throw new Refusal('wrong-usage', wrongUsage(mrkdwn`Write it first, as in ${code(`ci-deploy for ${alone}`)}.`, []))
     if (rest.length > 0)
       throw new Refusal(
         'wrong-usage',
         wrongUsage(mrkdwn`Write an end as ${code('for 30d')} or ${code('until 2026-12-24')}, and a name with spaces in quotes.`, rest),
       )
-    if (isElapsed(label)) throw new Refusal('wrong-usage', wrongUsage(mrkdwn`Write it first, as in ${code(`ci-deploy for ${label}`)}.`, []))
     if (!isKeyLabel(label)) throw new UserError('name-not-possible', notRequested(nameRule))
     const { userId, channelId } = slashCommand.origin
     const endsAt = end === undefined ? usualEnd(app, 'key.create', channelId) : await readNewEnd(app, end, userId)

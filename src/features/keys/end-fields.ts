@@ -162,8 +162,9 @@ export async function readEnd(app: App, typed: string, userId: string, from?: nu
   const options = { now, zone, longestMs: longestEndMs }
   const first = readStart(isElapsed(typed) ? `in ${typed}` : typed, options)
   const read = 'problem' in first && first.problem.code === 'unreadable' ? readStart(`${typed} 23:59`, options) : first
+  const isShort = 'problem' in read ? isElapsed(typed) && read.problem.code === 'past' : read.at - now < shortestEndMs
+  if (isShort) refuse(mrkdwn`A key ends after one minute at the earliest.`)
   if ('problem' in read) return refuse(endProblem(typed, read.problem, zone))
-  if (read.at - now < shortestEndMs) refuse(mrkdwn`A key ends after one minute at the earliest.`)
   return wholeMinute(read.at)
 }
 

@@ -3,7 +3,7 @@ import { type ApiKey, isOwnKey } from '../../account/objects.ts'
 import { requireUncut } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import type { AuditNote } from '../../audit/chain.ts'
-import { labelOf, parseKeyName, writeKeyName } from '../../domain/account.ts'
+import { parseKeyName, writeKeyName } from '../../domain/account.ts'
 import { deadlineIn } from '../../domain/deadline.ts'
 import { AccountLimitError, ApiError, isUnanswered } from '../../domain/errors.ts'
 import { callDue } from '../../domain/key-ends.ts'
@@ -198,14 +198,13 @@ async function endKeys(app: App, over: KeyEnd[], { listed, isWhole, signal }: Li
   const left = wereListed ? requireUncut(await app.account.apiKeys.list({ signal })) : listed
   const remaining = new Set(left.map(({ id }) => id))
   // The newer key of a rotation may end at the same time.
-  const hasNewer = ({ label, createdAt }: KeyEnd) =>
-    left.some((key) => labelOf(key.name ?? '') === label && Date.parse(key.createdAt ?? '') >= createdAt && !idsOf(over).includes(key.id))
+  const staying = left.filter(({ id }) => !idsOf(over).includes(id))
   const isOver = ({ keyId }: KeyEnd) => deleted.has(keyId) && !remaining.has(keyId)
   for (const record of over.filter(isOver)) {
     // Otherwise somebody has deleted it before.
     if (!record.gone || listed.some(({ id }) => id === record.keyId)) {
       // Another process may do the same.
-      const shown = { ...shownAs(record, listed), isReplaced: hasNewer(record) ? record.isReplaced : undefined }
+      const shown = { ...shownAs(record, listed), isReplaced: shownAs(record, staying).isReplaced }
       await app.audit.noteOnce(noteOf('end-key', shown), againMs)
       await tell(app, shown, 'ended')
     }

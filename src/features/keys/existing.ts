@@ -20,7 +20,8 @@ import { keyInForm } from './end-words.ts'
 export const keysWithEnds: Thing<ApiKey & { ends?: KeyEnd | undefined }> = {
   ...apiKeys,
   list: async (app) => {
-    const [list, ends] = await Promise.all([apiKeys.list(app), shownEnds(app)])
+    const list = await apiKeys.list(app)
+    const ends = await shownEnds(app, list.items)
     return { ...list, items: list.items.map((key) => ({ ...key, ends: ends.get(key.id) })) }
   },
   candidate: ({ ends, ...key }) => {
@@ -122,6 +123,9 @@ export function subjectOf(facts: KeyFacts): string {
   return name === undefined ? keyId : labelOf(name)
 }
 
+/** After it, nobody can rotate or revoke the key. */
+export const endOfKey = (facts: KeyFacts) => shownFacts(facts).ends?.end
+
 function calledIn(facts: KeyFacts | undefined): string | undefined {
   return facts && keyInForm({ ...shownFacts(facts), label: subjectOf(facts) })
 }
@@ -141,7 +145,7 @@ export async function preflightKey(
     if (!key) return refuse({ code: 'no-key', keyId, verb, called: calledIn(approved) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key', verb })
     const { id, name, tokenLastSlice } = key
-    const facts = factsOf(key, list.items, await shownEnds(app))
+    const facts = factsOf(key, list.items, await shownEnds(app, list.items))
     const perhapsOwn: SharedFinding = { code: 'perhaps-own-key', name: name ?? keyId }
     return {
       key,
@@ -154,7 +158,7 @@ export async function preflightKey(
   } catch (error) {
     if (!staysUnchecked(error)) throw error
     const found = await findListed(listing, keyId)
-    const listed = found && { ...factsOf(found.item, found.items, await shownEnds(app)), at: found.at }
+    const listed = found && { ...factsOf(found.item, found.items, await shownEnds(app, found.items)), at: found.at }
     const unchecked: SharedFinding[] = [{ code: 'key-unread', keyId, called: calledIn(listed ?? approved) }]
     return { facts: { keyId, listed }, input: { keyId }, unchecked, warnings, incomplete: true }
   }

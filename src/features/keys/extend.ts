@@ -201,14 +201,15 @@ async function preflight(
     const key = findInList(list, ({ id }) => id === keyId)
     if (!key) return refuse({ code: 'no-key', keyId, called: calledIn(approved) })
     if (isOwnKey(key, app)) refuse({ code: 'own-key' })
-    const ends = await shownEnds(app)
+    const ends = await shownEnds(app, list.items)
     const known = requireEarlier(ends.get(keyId), key, endsAt)
     const replaced: Found[] = known.isReplaced ? [{ code: 'replaced' }] : []
     const facts = { keyId, endsAt, ...factsOf(key, list.items, ends), known: asKnown(known) }
     return { facts, unchecked: [], warnings: [...replaced, ...namesakeWarnings(facts.namesakes)], incomplete: false }
   } catch (error) {
     if (!staysUnchecked(error)) throw error
-    const [ends, found] = [await shownEnds(app), await findListed(listing, keyId)]
+    const found = await findListed(listing, keyId)
+    const ends = await shownEnds(app, found?.items)
     const known = ends.get(keyId)
     if (forRequest) requireEarlier(known, found?.item, endsAt)
     const facts = { keyId, endsAt, known: known && asKnown(known) }

@@ -14,7 +14,7 @@ export const keyEnds: Ability = {
     const ends = await shownEnds(app)
     const own = [...ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end)
     const list = own.length === 0 ? undefined : await readBriefly(app.lists.apiKeys())
-    const entries = own.map((key) => wholeSection(ownKeyWords(shownAs(key, list?.items ?? []))))
+    const entries = own.map((key) => wholeSection(ownKeyWords(shownAs(key, list?.items))))
     return { title: `Your keys that end (${entries.length})`, entries, rest: 'keys' }
   },
   /** Those that it is deleting because they have ended. */

@@ -2,7 +2,7 @@ import { type ApiKey, isOwnKey, remarksOn } from '../../account/objects.ts'
 import { findInList } from '../../account/resource.ts'
 import type { App } from '../../app.ts'
 import { accessWords, labelOf, requesterOfKey } from '../../domain/account.ts'
-import { callDue } from '../../domain/key-ends.ts'
+import { callDue, replacedWords } from '../../domain/key-ends.ts'
 import type { List } from '../../domain/list.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { withinOr } from '../../domain/within.ts'
@@ -66,7 +66,7 @@ export function apiKeyListing(list: List<ApiKey>, words: string[], reading: Read
   return filteredListing({
     list: { ...list, items: list.items.map((key) => listed(key, reading)) },
     words,
-    textsOf: (key) => [...textsIn(key), accessWords(key), key.isOwn ? 'used by Lockkeeper' : ''],
+    textsOf: (key) => [...textsIn(key), accessWords(key), key.isOwn ? 'used by Lockkeeper' : '', key.ends?.isReplaced ? replacedWords : ''],
     one: 'API key',
     many: 'API keys',
     order: (a, b) =>
@@ -90,12 +90,16 @@ function apiKeyDetails(key: ApiKey, reading: Reading, notes: Mrkdwn[]): Details 
   }
 }
 
+/** Also if its owner was not called, because it lives for less than a day. */
+const soonMs = 15 * 60_000
+
 function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): ListedKey {
   const isOwn = isOwnKey(key, { ownLastSlice })
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
   const end = ends?.get(key.id)
   const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: end?.end })
-  const soon = end && !end.isReplaced && callDue(end, now) ? ['ends soon'] : []
+  const isSoon = end && (callDue(end, now) || (now < end.end && end.end - now < soonMs))
+  const soon = isSoon && !end.isReplaced ? ['ends soon'] : []
   return { ...key, isOwn, ends: end, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...soon, ...hasLeft, ...remarks] }
 }
 
@@ -106,7 +110,7 @@ async function readBeside(app: App, { items }: List<ApiKey>): Promise<Reading> {
   const requesters = [...new Set(items.flatMap((key) => requesterOfKey(key) ?? []))]
   const people = await withinOr(peopleMs, Promise.all(requesters.map((id) => app.directory.person(id))), [])
   const left = new Set(people.flatMap(({ userId, standing }) => (standing === 'deleted' ? [userId] : [])))
-  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await shownEnds(app), left, open: [await openRequestColumn(app)] }
+  return { now: Date.now(), ownLastSlice: app.ownLastSlice, ends: await shownEnds(app, items), left, open: [await openRequestColumn(app)] }
 }
 
 function nameOf({ id, name }: ApiKey): string {

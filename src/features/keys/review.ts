@@ -33,7 +33,7 @@ async function review(app: App): Promise<void> {
   if (!isFirst && weekOf(found.facts.reviewedAt) >= weekOf(now)) return
   const list = isFirst ? undefined : await app.lists.apiKeys()
   if (list?.cut || list?.old) return
-  const messages = messagesOn(app, list?.items ?? [], await shownEnds(app), now)
+  const messages = messagesOn(app, list?.items ?? [], await shownEnds(app, list?.items), now)
   const owes = messages.map((message) => owedMessage(app, 'key-review', message))
   await replace(app, keys.keyReview, { before, after: seal(recordKeyring, 'key-review', { reviewedAt: now }) }, { owes })
 }

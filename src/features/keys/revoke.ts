@@ -12,6 +12,7 @@ import { mrkdwn } from '../../slack/text.ts'
 import {
   describeKey,
   differences,
+  endOfKey,
   KeyFacts,
   keyOf,
   keysWithEnds,
@@ -76,6 +77,7 @@ export function revokeChange(app: App): Change<Revocation, KeyFacts> {
     resource: resourceOf,
     subject: subjectOf,
     preflight: ({ keyId }, options) => preflightKey(app, 'revoke', keyId, options),
+    tooLateAt: endOfKey,
     differences,
     explain: revocationFindings.explain,
     describe: (facts) =>

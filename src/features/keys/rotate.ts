@@ -49,6 +49,7 @@ import {
 import {
   describeKey,
   differences,
+  endOfKey,
   KeyFacts,
   keyOf,
   keysWithEnds,
@@ -225,6 +226,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
     differences: firstDifference,
     explain: rotationFindings.explain,
     describe,
+    tooLateAt: endOfKey,
     offeredAtEnd: 'Rotate…',
     // The new key gets the end of the old one, which is not known before that is read.
     endOf: (_, { overlap }) => overlap && (overlap.newName === undefined ? 'unread' : { endsAt: overlap.endsAt }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ApiKey } from '../../../src/account/objects.ts'
 import { parseKeyName, writeKeyName } from '../../../src/domain/account.ts'
+import type { Change } from '../../../src/domain/change.ts'
 import { AccountLimitError, ApiError, ApiUnreachableError, StoreUnavailableError } from '../../../src/domain/errors.ts'
 import { wholeMinute } from '../../../src/domain/key-ends.ts'
 import { currentSpender, inLane } from '../../../src/domain/lane.ts'
@@ -19,9 +20,10 @@ import { apiKeys } from '../../../src/kit/things.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
 import { seal } from '../../../src/redis/sealed.ts'
+import { timesOf } from '../../../src/rights/times.ts'
 import { catalog } from '../../given/catalog.ts'
 import { startJobs } from '../../given/jobs.ts'
-import { newRequestFor } from '../../given/request.ts'
+import { newRequestFor, requestFor } from '../../given/request.ts'
 import { secretsOf, signatures, signedBy } from '../../given/signatures.ts'
 import { expectDocument } from '../../messages/documents.ts'
 import { wholeList } from '../../whole-list.ts'
@@ -283,9 +285,47 @@ describe('a key that ends', () => {
     )
   })
 
+  test('which a newer one replaced is called for like another one once that is gone, and shown so', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(30 * day)
+    const newer = await keys.create(90 * day, name.replace('1f2e', '3f2e'))
+    await changeEnd(keys.app, key.id, (before) => before && { ...before, isReplaced: true })
+    const { preflight } = extensionChange(keys.app)
+    const endsAt = (await keys.app.store.now()) + 60 * day
+    const warned = async () => {
+      const { warnings } = await inLane('send', () => preflight({ keyId: key.id, endsAt }, { signal: AbortSignal.timeout(5_000) }))
+      return warnings?.map(({ code }) => code)
+    }
+    expect(await warned()).toEqual(['replaced', 'namesakes'])
+    await inLane('send', () => keys.apiKeys.delete(newer.key.id))
+    expect(await warned()).toEqual([])
+    await keys.letPass(24 * day)
+    await keys.tend()
+
+    const text = expect.stringMatching(/ends <!date[^>]*>\. Its token stops working then\.$/)
+    expect(keys.posts).toMatchObject([{ text, buttons: ['key.extend', 'key.rotate'] }])
+  })
+
+  test.each([
+    ['key.rotate', true, rotateChange],
+    ['key.revoke', false, revokeChange],
+    ['key.extend', false, extensionChange],
+  ])('is changed until its end, by an approval and by a button: %s', async (kind, isPressed, changeOf) => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    const [record] = await keys.ends()
+    const input = { keyId: key.id, endsAt: (record?.end ?? 0) + day }
+    const change = changeOf(keys.app) as Change
+    const { facts } = await inLane('send', () => change.preflight(input, { signal: AbortSignal.timeout(5_000) }))
+    expect(change.tooLateAt?.(facts)).toBe(record?.end)
+    const { times } = timesOf(keys.app, requestFor({ kind, input, facts, resource: `api_key:${key.id}` }), [])
+    expect(times.tooLateAt).toBe(isPressed ? record?.end : undefined)
+  })
+
   test('which a newer one replaced is called for as such, and without a button for another token', async () => {
     const keys = startKeys()
     const { key } = await keys.create(30 * day)
+    await keys.create(90 * day, name.replace('1f2e', '3f2e'))
     await changeEnd(keys.app, key.id, (before) => before && { ...before, isReplaced: true })
     await keys.letPass(24 * day)
     await keys.tend()
