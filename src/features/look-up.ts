@@ -25,6 +25,7 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
 import { alternatives, code, factName, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
+import { sentBefore } from './moves/open-requests.ts'
 
 /** What the account shows. */
 interface Lists {
@@ -64,7 +65,7 @@ export function findThings(words: string[], lists: Omit<Lists, 'isIncomplete' | 
     ...elasticIps.flatMap((elasticIp) => {
       const { id, address, server } = elasticIp
       const on = () => servers.find((each) => each.id === server?.id)
-      const seenOn = () => seen?.find(({ elasticIpId }) => elasticIpId === id)
+      const seenOn = () => seen?.find(({ elasticIpId, isSent }) => elasticIpId === id && !isSent)
       return named(id, [address.replace(/\/\d{1,3}$/, '')], () => elasticIpThing(elasticIp, on(), seenOn()))
     }),
     ...servers.flatMap((server) => {
@@ -89,7 +90,8 @@ function oldestOf(lists: Pick<List<unknown>, 'old'>[]): Lists['old'] {
 const seenMs = 500
 
 /** Reads the lists that are shared. Throws if none could be read. */
-async function readLists({ lists, assignments }: App): Promise<Lists> {
+async function readLists(app: App): Promise<Lists> {
+  const { lists, assignments } = app
   const [addresses, machines, others] = await Promise.allSettled([lists.elasticIps(), lists.servers(), lists.virtualMachines()])
   const all = [addresses, machines, others]
   const read = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -98,7 +100,16 @@ async function readLists({ lists, assignments }: App): Promise<Lists> {
   const placed = new Set(elasticIps.flatMap(({ id, server }) => (server ? [id] : [])))
   const seen = await withinOr(
     seenMs,
-    assignments.find(({ elasticIpId }) => !placed.has(elasticIpId)).catch(() => undefined),
+    Promise.all([
+      assignments.find(({ elasticIpId }) => !placed.has(elasticIpId)),
+      sentBefore(
+        app,
+        elasticIps.filter(({ id }) => !placed.has(id)),
+      ).catch(() => []),
+    ]).then(
+      (found) => found.flat(),
+      () => undefined,
+    ),
     undefined,
   )
   return {
@@ -152,8 +163,11 @@ function addressesLine(elasticIps: ElasticIp[] | undefined, seen: SeenAssignment
   const named = (listed: { address: string }[]) => someTexts(listed.map(({ address }) => code(address)))
   if (elasticIps.length > 0) return mrkdwn`Elastic IPs: ${named(elasticIps)}`
   if (!seen) return mrkdwn`No Elastic IPs`
-  const here = seen.length > 0 ? mrkdwn`. Seen here ${agoWords(seen.map(({ agoMs }) => agoMs))}: ${named(seen)}` : ''
-  return mrkdwn`No Elastic IPs shown${here}`
+  const here = (how: string, some: SeenAssignment[]) =>
+    some.length > 0 ? mrkdwn`. ${how} here ${agoWords(some.map(({ agoMs }) => agoMs))}: ${named(some)}` : ''
+  const seenHere = seen.filter(({ isSent }) => !isSent)
+  const sentHere = seen.filter(({ isSent, address }) => isSent && !seenHere.some((each) => each.address === address))
+  return mrkdwn`No Elastic IPs shown${here('Seen', seenHere)}${here('Sent', sentHere)}`
 }
 
 const title = 'Look up in Lockkeeper'

@@ -292,6 +292,9 @@ test('an evacuation of a server to which addresses are on their way names what m
   for (const { id } of addresses(2)) world.accountApi.world.endMove(id)
   await forgetLists(world)
 
+  await world.ada.command('/infra web-2', { channel: ops })
+  const found = await untilShown(world.slack, people.ada, /No Elastic IPs shown\. Sent here .*203\.0\.113\.10/)
+  expect(JSON.stringify(found.blocks)).toContain('Evacuate…')
   const form = JSON.stringify(await formFor(world, 'web-2'))
   expect(form).toContain('Sent here, no longer tracked')
   expect(form).not.toContain('Nothing to move')
