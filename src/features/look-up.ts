@@ -11,7 +11,7 @@ import type { Request } from '../domain/request.ts'
 import { plainName, suggestNames, withoutInvisible } from '../domain/text.ts'
 import { withinOr } from '../domain/within.ts'
 import type { OwnAbility } from '../kit/ability.ts'
-import { agoWords, fixedWords } from '../kit/elastic-ip.ts'
+import { agoWords, fixedWords, sentBefore } from '../kit/elastic-ip.ts'
 import { endsWhen, type KeyEnd, shownEnds } from '../kit/key-ends.ts'
 import { historiesOf, openRequests, requestLine } from '../kit/list.ts'
 import { goneWords, readBriefly } from '../kit/thing.ts'
@@ -25,7 +25,6 @@ import { writeMetadata } from '../slack/payloads.ts'
 import { itemButton } from '../slack/table.ts'
 import { alternatives, code, factName, joinMrkdwn, type Mrkdwn, mention, mrkdwn, nameWords, phraseWords, someTexts } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { sentBefore } from './moves/open-requests.ts'
 
 /** What the account shows. */
 interface Lists {

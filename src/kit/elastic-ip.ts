@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ElasticIp } from '../account/objects.ts'
-import { isBgp, statusNotShown } from '../domain/account.ts'
+import type { App } from '../app.ts'
+import { isBgp, longestSeenMs, type SeenAssignment, statusNotShown } from '../domain/account.ts'
 import { formatDuration, phrase } from '../domain/text.ts'
 import { endingWords } from '../messages/why-not.ts'
 import type { Mrkdwn } from '../slack/text.ts'
@@ -41,4 +42,18 @@ export function fixedWords(elasticIp: ElasticIp): Mrkdwn | undefined {
 /** `3 min ago`, `3 min to 11 min ago`: when Lockkeeper saw addresses on a server. In ms. */
 export function agoWords(agesMs: number[]): string {
   return `${[...new Set([Math.min(...agesMs), Math.max(...agesMs)].map(formatDuration))].join(' to ')} ago`
+}
+
+/** Finds where addresses may be that the account shows on no server: where a change sent them in the past 24 h that is no longer tracked. */
+export async function sentBefore(app: App, strays: { id: string; address: string }[]): Promise<SeenAssignment[]> {
+  if (strays.length === 0) return []
+  const byResource = new Map(strays.map((each) => [`elastic_ip:${each.id}`, each]))
+  const [last, now] = await Promise.all([app.store.lastChangesOf([...byResource.keys()]), app.store.now()])
+  return [...last].flatMap(([resource, request]) => {
+    const [stray, target, agoMs] = [byResource.get(resource), app.catalog.targetOf(request), now - (request.sentAt ?? 0)]
+    if (!stray || !target || request.state !== 'untracked' || agoMs > longestSeenMs) return []
+    if (app.signatures.verifyRecord(request) !== 'genuine') return []
+    const { id: serverId, name: serverName } = target
+    return [{ elasticIpId: stray.id, address: stray.address, serverId, serverName, at: now - agoMs, agoMs, isSent: true }]
+  })
 }

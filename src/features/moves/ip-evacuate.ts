@@ -11,7 +11,7 @@ import { inNaturalOrder, type Phrase, phrase, sameName } from '../../domain/text
 import { unlessAborted } from '../../domain/within.ts'
 import { changeFeature, type Named } from '../../kit/change-feature.ts'
 import { type Form, pick } from '../../kit/change-form.ts'
-import { agoWords } from '../../kit/elastic-ip.ts'
+import { agoWords, sentBefore } from '../../kit/elastic-ip.ts'
 import { findTyped, readBriefly, type Thing } from '../../kit/thing.ts'
 import { servers } from '../../kit/things.ts'
 import { context, input, option, wholeSection } from '../../slack/blocks.ts'
@@ -40,7 +40,7 @@ import {
 } from './evacuation.ts'
 import { idOf, moveChange, moveKind, readNamesakes, readServer, serversMeant } from './move-change.ts'
 import { addressOf, canMoveTo, needsAssignedServer, refuseMove } from './move-checks.ts'
-import { goingOn, movesAt, named, sentBefore, warnOfOthers } from './open-requests.ts'
+import { goingOn, movesAt, named, warnOfOthers } from './open-requests.ts'
 
 /** The server to evacuate. One that the account no longer shows is found where Lockkeeper saw it before. */
 const sources: Thing<Server> = {

@@ -1,5 +1,4 @@
 import type { App } from '../../app.ts'
-import { longestSeenMs, type SeenAssignment } from '../../domain/account.ts'
 import type { Finding } from '../../domain/change.ts'
 import { holdOf, isOpen, type Request, scheduleOf } from '../../domain/request.ts'
 import { phraseText, withoutOwner } from '../../domain/text.ts'
@@ -26,20 +25,6 @@ export async function movesAt(app: App, serverId: string) {
     if (app.signatures.verifyRecord(request) !== 'genuine') return []
     const [isUnsent, start] = [request.state === 'approved', scheduleOf(request)?.until]
     return [{ ...named(app, request), isAway, isUnsent, state: stateWithCount(request, 'moving'), start }]
-  })
-}
-
-/** Finds where addresses may be that the account shows on no server: where a change sent them in the past 24 h that is no longer tracked. */
-export async function sentBefore(app: App, strays: { id: string; address: string }[]): Promise<SeenAssignment[]> {
-  if (strays.length === 0) return []
-  const byResource = new Map(strays.map((each) => [`elastic_ip:${each.id}`, each]))
-  const [last, now] = await Promise.all([app.store.lastChangesOf([...byResource.keys()]), app.store.now()])
-  return [...last].flatMap(([resource, request]) => {
-    const [stray, target, agoMs] = [byResource.get(resource), app.catalog.targetOf(request), now - (request.sentAt ?? 0)]
-    if (!stray || !target || request.state !== 'untracked' || agoMs > longestSeenMs) return []
-    if (app.signatures.verifyRecord(request) !== 'genuine') return []
-    const { id: serverId, name: serverName } = target
-    return [{ elasticIpId: stray.id, address: stray.address, serverId, serverName, at: now - agoMs, agoMs, isSent: true }]
   })
 }
 
