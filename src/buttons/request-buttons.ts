@@ -212,7 +212,7 @@ async function approveForm(app: App, request: Request, { origin, onHome, inList 
 async function heldForm(app: App, request: Request, isUrgent = false): Promise<Form> {
   const [{ held, passed, isPassed }, view] = [await holdsIfApproved(app, request), viewOf(app, request)]
   const canPass = ruleOf(app, request)?.emergency && !isPassed
-  const passes = canPass ? passesWords(passed, app.freezes.lastBy()) : undefined
+  const passes = canPass ? passesWords(passed, app.freezes.lastBy) : undefined
   const now = held ? heldWords(held) : mrkdwn`Nothing holds it anymore.`
   // An emergency approval that the rule allows no more is refused.
   const told = isUrgent && !isPassed ? (canPass ? eachPassed(app, passed) : []) : [now]
@@ -228,7 +228,7 @@ async function chooseUrgency(app: App, { view, origin, answer, actionId: at }: C
   await view?.update(form(metadata ?? { origin }, app.catalog.titleOf(request), undefined, reasonIn(view.values)))
 }
 
-const eachPassed = (app: App, passed: Passed[]) => passed.map((each) => passesWords([each], app.freezes.lastBy()))
+const eachPassed = (app: App, passed: Passed[]) => passed.map((each) => passesWords([each], app.freezes.lastBy))
 
 const sentence = [mrkdwn`Too short. Write at least ${fewestWords} different words.`, isSentence] as const
 
@@ -266,7 +266,7 @@ async function submitBreakGlass(app: App, submission: Submission): Promise<Submi
 /** Returns the form of an emergency approval, which says what the approval passes now. */
 async function emergencyForm(app: App, request: Request): Promise<Form> {
   const { passed } = await holdsIfApproved(app, request)
-  const passes = passesWords(passed, app.freezes.lastBy())
+  const passes = passesWords(passed, app.freezes.lastBy)
   const view = viewOf(app, request)
   const told = [...eachPassed(app, passed), ...checkLines(view)]
   return breakGlassForm({ passes, start: request.start, checks: checkBlocks(view), told })

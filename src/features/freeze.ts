@@ -17,6 +17,7 @@ import {
   frozenWords,
   type HeldTitles,
   notFrozen,
+  onlyPlanned,
   policyFreezeWords,
   type TypedFreeze,
   toldOfFreeze,
@@ -86,7 +87,7 @@ function create(app: App): Feature {
         isLateTime: isTypedStart,
         examples: [],
         need: freezing,
-        run: async ({ slashCommand: { origin, reason }, say }) => say(await unfreeze(app, origin, { reason: visibleReason(reason) })),
+        run: async ({ slashCommand: { origin, reason }, say }) => say(await liftByCommand(app, origin, visibleReason(reason))),
       },
     ],
     clicks: { [unfreezeButton]: (click) => pressUnfreeze(app, click) },
@@ -176,8 +177,16 @@ async function setFreeze(app: App, origin: Origin, typed: TypedFreeze, answer: A
   return {}
 }
 
-/** `which`: the freeze that a button is about. */
-async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string }) {
+/** Lifts what is on: what is planned, perhaps by somebody else, is canceled by its button. */
+async function liftByCommand(app: App, origin: Origin, reason: string | undefined): Promise<Mrkdwn> {
+  await authorize(app, origin, { to: 'unfreeze' })
+  const [freeze, now] = await Promise.all([app.freezes.read(), app.store.now()])
+  const [on, planned] = [freezeOnAt(freeze, now), freezeSetAt(freeze, now)]
+  return !on && planned ? onlyPlanned(planned) : unfreeze(app, origin, { reason, which: on?.id })
+}
+
+/** `which`: the freeze that is meant. */
+async function unfreeze(app: App, origin: Origin, { reason, which }: { reason?: string | undefined; which?: string | undefined }) {
   await authorize(app, origin, { to: 'unfreeze' })
   const held = await heldTitles(app)
   const lifted = await app.freezes.lift({ by: origin.userId, reason, channelId: origin.channelId || undefined }, which)

@@ -22,6 +22,7 @@ import { heldFrom, mayStartUntil, startWithinMs } from '../domain/starts.ts'
 import { type CommonFinding, refusalOf, unappliedCause } from '../messages/why-not.ts'
 import { onApiError, onDistrusted } from '../outbox/operators.ts'
 import type { Opened } from '../record/catalog.ts'
+import { freezeSetAt } from '../record/freeze.ts'
 import type { StepName } from '../record/steps.ts'
 import { noteOf, type StepData } from '../record/store.ts'
 import { judgeStart } from '../rights/judge.ts'
@@ -261,10 +262,12 @@ async function placeInLine({ store }: App, request: Request, waits: Waits): Prom
   return requests.filter((each) => each.waits?.for === waits.for && isHeld(each) && (each.decidedAt ?? 0) < decidedAt).length
 }
 
-/** What only a freeze holds, in the order of the approvals, of the records as they are. */
+/** What only the freeze holds that can be lifted, in the order of the approvals, of the records as they are. */
 export async function heldByFreeze(app: App): Promise<Request[]> {
-  const { freezes } = await app.freezes.read()
+  const freeze = await app.freezes.read()
   const now = await app.store.now()
+  const { freezes } = freeze
+  const others = freezes.filter(({ ownId }) => ownId !== freezeSetAt(freeze, now)?.id)
   const { requests } = await app.store.findOpen()
   const isHeldBy = (request: Request, of: Freeze[]) => {
     const { signed, times } = timesOf(app, request, of)
@@ -272,7 +275,7 @@ export async function heldByFreeze(app: App): Promise<Request[]> {
   }
   const isGenuine = (request: Request) => app.signatures.verifyRecord(request) === 'genuine'
   const held = requests.filter(
-    (request) => isApprovedOrPartly(request) && isGenuine(request) && isHeldBy(request, freezes) && !isHeldBy(request, []),
+    (request) => isApprovedOrPartly(request) && isGenuine(request) && isHeldBy(request, freezes) && !isHeldBy(request, others),
   )
   return held.toSorted(byApproval)
 }

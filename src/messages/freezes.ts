@@ -200,6 +200,10 @@ export function policyFreezeWords({ name, to }: Freeze, isOver: boolean): Mrkdwn
     : mrkdwn`:snowflake: The policy's freeze “${name}” is on until ${dayAndTime(to)}.`
 }
 
+export function onlyPlanned(planned: FreezeRecord): Mrkdwn {
+  return mrkdwn`No freeze is on, so nothing was lifted. One is planned ${frozenWords(planned)}: to cancel it, press *Unfreeze* under its message or on Home.`
+}
+
 export function notFrozen(ofPolicy: Freeze[]): Mrkdwn {
   const policy = freezesOfPolicy(ofPolicy)
   return mrkdwn`No freeze to lift. Nothing was changed.${policy ? mrkdwn` ${policy} Lockkeeper's operators can change them.` : ''}`

@@ -251,10 +251,11 @@ export function pastWords(passed: Passed[] = []): Mrkdwn {
   return mrkdwn`${names.length === 0 ? '' : ownWords(`, past ${listed(names, 'and')}`)}`
 }
 
-/** `Overrides the window “office” (opens 9:00 AM today) and @Ben's freeze (until lifted).` Empty if nothing is passed. `frozenBy`: who set the freeze. */
-export function passesWords(passed: Passed[], frozenBy: string | undefined): Mrkdwn {
-  const each = passed.map(({ by, name, until }) => {
-    const holder = name === ownFreezeName && frozenBy !== undefined ? mrkdwn`${mention(frozenBy)}'s freeze` : holderOf({ for: by, name })
+/** `Overrides the window “office” (opens 9:00 AM today) and @Ben's freeze (until lifted).` Empty if nothing is passed. `frozenBy`: whose a freeze is, by its id. */
+export function passesWords(passed: Passed[], frozenBy: (id: string | undefined) => string | undefined): Mrkdwn {
+  const each = passed.map(({ by, name, id, until }) => {
+    const person = frozenBy(id)
+    const holder = person !== undefined ? mrkdwn`${mention(person)}'s freeze` : holderOf({ for: by, name })
     if (until === undefined) return (by === 'freeze' ? mrkdwn`${holder} (until lifted)` : holder).text
     return mrkdwn`${holder} (${by === 'freeze' ? 'ends' : 'opens'} ${dayAndTime(until)})`.text
   })

@@ -300,8 +300,8 @@ export function createFreezes(
     return memory.seen
   }
 
-  /** `lastRead`: for messages, which only show it. `lastBy`: whose the freeze was that was on then. */
-  const lastBy = () => memory.last && freezeSetAt(memory.last, Date.now())?.by
+  /** `lastRead`: for messages, which only show it. `lastBy`: whose a freeze was then, by its id. */
+  const lastBy = (id: string | undefined) => memory.last && freezesSetAt(memory.last, Date.now()).find((each) => each.id === id)?.by
   return { read, set, lift, stopAll, openMessage, newest, lastRead: () => memory.last, lastBy }
 }
 export type Freezes = ReturnType<typeof createFreezes>

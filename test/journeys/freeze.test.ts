@@ -170,6 +170,12 @@ describe('a freeze', () => {
 
     await world.chiara.command('/infra unfreeze', { channel: ops })
     await untilSaid(world, ops, new RegExp(`\\*Unfrozen\\* by <@U0CHI00001>\\..*${stays}$`))
+    await unfreeze(world)
+    await untilShown(
+      world.slack,
+      people.ben,
+      /No freeze is on, so nothing was lifted\. One is planned by <@U0BEN00001> from <!date.*under its message/,
+    )
     await world.chiara.command('/infra freeze from in 3h because of the sale', { channel: ops })
     await untilShown(world.slack, people.chiara, /Nothing was frozen: there is a freeze by <@U0BEN00001> from <!date/)
     for (const open of world.ben.openViews()) await world.ben.close(open)

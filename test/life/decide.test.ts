@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Origin } from '../../src/domain/approval.ts'
@@ -7,6 +8,7 @@ import type { Request } from '../../src/domain/request.ts'
 import { newKeyChange } from '../../src/features/keys/create.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
 import { startNow } from '../../src/life/decide.ts'
+import { heldByFreeze } from '../../src/life/send.ts'
 import { judgeAgain, waitForHandover } from '../../src/life/waiting.ts'
 import { approvedByYou, tooLate, unknownRequest } from '../../src/messages/why-not.ts'
 import type { NewRequest } from '../../src/record/store.ts'
@@ -189,6 +191,20 @@ test('a change does not start before its start once somebody freezes, also right
   )
 
   expect((await now(request)).startNow).toBeUndefined()
+})
+
+test('what a planned freeze holds as well does not start once the other one is lifted', async () => {
+  const { app, record, store } = startDecide()
+  const request = await record({}, 'approve')
+  const frozen = { by: chiara.userId, reason: 'the sale' }
+  await app.freezes.set(frozen)
+  expect((await heldByFreeze(app)).map(({ id }) => id)).toEqual([request.id])
+  await app.freezes.lift(frozen)
+  const from = (await store.now()) + 30
+  await app.freezes.set({ ...frozen, from })
+  await app.freezes.set(frozen)
+  while ((await store.now()) < from) await wait(5)
+  expect(await heldByFreeze(app)).toEqual([])
 })
 
 describe('the tracking', () => {

@@ -99,8 +99,8 @@ test('everything that is said of a freeze', async () => {
       readable(freezeMessage(docsUrl, record({ by: undefined, reason: undefined, channelId: undefined, because }))),
     ]),
     ['To the operators, if the record was signed with another key', freezeOfUnknownKey('web-1', '{lockkeeper}:freeze').text],
-    ['The form of an emergency approval', emergency([], undefined)],
-    ['It passes a freeze', emergency([{ ...own, until: at(23) }], 'U0BEN00001')],
-    ['It passes a window and a freeze of Lockkeeper', emergency([{ by: 'window', name: 'office', until: at(23) }, own], undefined)],
+    ['The form of an emergency approval', emergency([], () => undefined)],
+    ['It passes a freeze', emergency([{ ...own, id: 'f3', until: at(23) }], (id) => (id === 'f3' ? 'U0BEN00001' : undefined))],
+    ['It passes a window and a freeze of Lockkeeper', emergency([{ by: 'window', name: 'office', until: at(23) }, own], () => undefined)],
   ])
 })

@@ -144,7 +144,7 @@ async function shownFor(app: App, link: Link): Promise<Shown> {
   const act = await actOf(app, request, link)
   const challenge = challengeOf(request, act, link.id)
   const options = { timeout: linkMs, challenge, rpId, allowCredentials: known, userVerification: 'required' }
-  const passes = plainWords(app, passesWords(act.passed ?? [], app.freezes.lastBy()))
+  const passes = plainWords(app, passesWords(act.passed ?? [], app.freezes.lastBy))
   const why = link.reason === undefined ? [] : [`${passes} Your reason, which is posted in the channel: ${link.reason}`.trim()]
   const { title: what, button: label } = labels[to]
   return { title: `${what}: ${title}`, lines: [...lines, ...why], action: { label, options, creates: false } }
