@@ -1,4 +1,4 @@
-import { GB, type ParsedResult } from 'chrono-node/en'
+import { casual, GB, type ParsedResult } from 'chrono-node/en'
 import { Temporal } from 'temporal-polyfill'
 import { parseDuration } from './text.ts'
 
@@ -60,8 +60,11 @@ const longestStart = 100
 
 type Parts = ParsedResult['start']
 
-/** Some write the day first, others the month. With dots, all write the day first. */
+/** Some write the day first, others the month. */
 const slashDate = /(?<![\d/-])\d{1,2}[/-]\d{1,2}(?!\d)/
+
+/** All write the day first. */
+const dottedDate = /\d\.\d{1,2}\.\d/
 
 const isUtc = /(?: UTC|\dZ)$/i
 
@@ -76,7 +79,8 @@ function understand(typed: string, today: Temporal.PlainDate): { ms: number } | 
     .replace(isUtc, (sign) => sign.replace(/ UTC|Z/i, ''))
     .replace(/^\d{1,2}$/, '$&:00')
   // The parser computes with the clock of this process. At noon, no change of that clock reaches its days.
-  const [found, ...others] = GB.parse(bare, new Date(today.year, today.month - 1, today.day, 12))
+  // The parser of British dates does not know `Dec 24 18:00`.
+  const [found, ...others] = (dottedDate.test(bare) ? GB : casual).parse(bare, new Date(today.year, today.month - 1, today.day, 12))
   if (!found || others.length > 0 || found.text !== bare || found.end) return unreadable
   const { start } = found
   // A zone by its abbreviation is a guess, and what is relative to now would be relative to noon.

@@ -108,6 +108,7 @@ describe('a time after because', () => {
   test.each([
     ['ip move 203.0.113.10 web-2 because OPS-9 in 2h', { start: 'in 2h', reason: 'OPS-9' }],
     ['ip move 203.0.113.10 web-2 because later, at 22:00.', { start: 'at 22:00', reason: 'later' }],
+    ['ip move 203.0.113.10 web-2 because later at Dec 10 18:00', { start: 'at Dec 10 18:00', reason: 'later' }],
     ['ip move 203.0.113.10 web-2 because tomorrow at 6am', { start: 'tomorrow at 6am' }],
     ['vm rename preview-1 "preview 2" because “the name is wrong” in 2h', { start: 'in 2h', reason: 'the name is wrong' }],
     ['keys revoke laptop of ada because it was lost in 90 minutes', { start: 'in 90 minutes', reason: 'it was lost' }],

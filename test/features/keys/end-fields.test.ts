@@ -56,6 +56,7 @@ test('an end is so long after the creation, a date to its end in the zone of the
   expect(await entered('date', '2026-12-24')).toBe(at('2026-12-24T23:59Z'))
   expect(await entered('date', '2027-06-24 18:00')).toBe(at('2027-06-24T17:00Z'))
   expect(await entered('date', '05.06.2027')).toBe(at('2027-06-05T22:59Z'))
+  expect([await read('Dec 24'), await read('Dec 24 18:00')]).toEqual(['2026-12-24T23:59Z', '2026-12-24T18:00Z'].map(at))
   expect(await entered('date', 'in 45 days')).toEqual({ afterMs: 45 * day })
   expect(await entered('never')).toBeUndefined()
   expect([await read('1m'), await read('2026-12-24')]).toEqual([{ afterMs: 60_000 }, at('2026-12-24T23:59Z')])
