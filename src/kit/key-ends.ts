@@ -147,9 +147,10 @@ export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>
 /** After a rotation with overlap two keys have one name, until one of them is gone. `listed`: absent if it can't be read. */
 export function shownAs(key: KeyEnd, listed: ApiKey[] | undefined): KeyEnd {
   const isNewer = ({ id, name = '', createdAt = '' }: ApiKey) =>
-    id !== key.keyId && labelOf(name) === key.label && Date.parse(createdAt) >= key.createdAt
-  const isReplaced = !listed || listed.some(isNewer) ? key.isReplaced : undefined
-  return { ...key, isReplaced, lastSlice: listed?.find(({ id }) => id === key.keyId)?.tokenLastSlice }
+    // An unknown time may be later.
+    id !== key.keyId && labelOf(name) === key.label && !(Date.parse(createdAt) < key.createdAt)
+  const isLeft = key.isReplaced && listed && !listed.some(isNewer)
+  return { ...key, isReplaced: isLeft ? undefined : key.isReplaced, lastSlice: listed?.find(({ id }) => id === key.keyId)?.tokenLastSlice }
 }
 
 /** Gives a key the later end that was approved, if it has the end that was approved with it, or its record was lost. Returns whether it has it now. */

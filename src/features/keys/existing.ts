@@ -123,9 +123,6 @@ export function subjectOf(facts: KeyFacts): string {
   return name === undefined ? keyId : labelOf(name)
 }
 
-/** After it, nobody can rotate or revoke the key. */
-export const endOfKey = (facts: KeyFacts) => shownFacts(facts).ends?.end
-
 function calledIn(facts: KeyFacts | undefined): string | undefined {
   return facts && keyInForm({ ...shownFacts(facts), label: subjectOf(facts) })
 }

@@ -12,7 +12,6 @@ import { mrkdwn } from '../../slack/text.ts'
 import {
   describeKey,
   differences,
-  endOfKey,
   KeyFacts,
   keyOf,
   keysWithEnds,
@@ -77,7 +76,6 @@ export function revokeChange(app: App): Change<Revocation, KeyFacts> {
     resource: resourceOf,
     subject: subjectOf,
     preflight: ({ keyId }, options) => preflightKey(app, 'revoke', keyId, options),
-    tooLateAt: endOfKey,
     differences,
     explain: revocationFindings.explain,
     describe: (facts) =>

@@ -31,6 +31,7 @@ import { changeFeature } from '../../kit/change-feature.ts'
 import { oneOf, pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
 import { changeEnd, createKey, earlierNow, fixedEnd, type KeyEnd, placeOf, shownEnds } from '../../kit/key-ends.ts'
+import { shownFacts } from '../../kit/listed.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { requestIdFor } from '../../life/submit.ts'
 import { option } from '../../slack/blocks.ts'
@@ -49,7 +50,6 @@ import {
 import {
   describeKey,
   differences,
-  endOfKey,
   KeyFacts,
   keyOf,
   keysWithEnds,
@@ -226,7 +226,7 @@ export function rotateChange(app: App): Change<Rotation, RotationFacts> {
     differences: firstDifference,
     explain: rotationFindings.explain,
     describe,
-    tooLateAt: endOfKey,
+    tooLateAt: (facts) => shownFacts(facts).ends?.end,
     offeredAtEnd: 'Rotate…',
     // The new key gets the end of the old one, which is not known before that is read.
     endOf: (_, { overlap }) => overlap && (overlap.newName === undefined ? 'unread' : { endsAt: overlap.endsAt }),

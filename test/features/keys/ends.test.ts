@@ -15,7 +15,7 @@ import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { extensionChange } from '../../../src/features/keys/extend.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
-import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd } from '../../../src/kit/key-ends.ts'
+import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd, shownAs } from '../../../src/kit/key-ends.ts'
 import { apiKeys } from '../../../src/kit/things.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
@@ -308,7 +308,6 @@ describe('a key that ends', () => {
 
   test.each([
     ['key.rotate', true, rotateChange],
-    ['key.revoke', false, revokeChange],
     ['key.extend', false, extensionChange],
   ])('is changed until its end, by an approval and by a button: %s', async (kind, isPressed, changeOf) => {
     const keys = startKeys()
@@ -320,6 +319,30 @@ describe('a key that ends', () => {
     expect(change.tooLateAt?.(facts)).toBe(record?.end)
     const { times } = timesOf(keys.app, requestFor({ kind, input, facts, resource: `api_key:${key.id}` }), [])
     expect(times.tooLateAt).toBe(isPressed ? record?.end : undefined)
+  })
+
+  test('which should have ended can be revoked', async () => {
+    const keys = startKeys()
+    const { key } = await keys.create(hour)
+    await keys.letPass(2 * hour)
+    const change = revokeChange(keys.app)
+    const { facts } = await inLane('send', () => change.preflight({ keyId: key.id }, { signal: AbortSignal.timeout(5_000) }))
+    expect([facts.ends?.end !== undefined, change.tooLateAt?.(facts)]).toEqual([true, undefined])
+  })
+
+  test('which a newer one replaced stays so although the account does not show when that was created', () => {
+    const record = { keyId: 'tok_1', label: 'ci-deploy', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
+    const listed = ['tok_1', 'tok_2'].map((id): ApiKey => ({ id, name }))
+    expect(shownAs({ ...record, isReplaced: true }, listed).isReplaced).toBe(true)
+    expect(shownAs({ ...record, isReplaced: true }, listed.slice(0, 1)).isReplaced).toBeUndefined()
+    expect(shownAs(record, listed).isReplaced).toBeUndefined()
+  })
+
+  test('which none replaced is not compared with each other key', () => {
+    const record = { keyId: 'tok_1', label: 'ci-deploy', requester: 'U0ADA00001', request: '1f2e3d4c5b6a', createdAt: 1, end: 2, since: 1 }
+    const read = vi.fn(() => name)
+    shownAs(record, [Object.defineProperty({ id: 'tok_2' }, 'name', { get: read })])
+    expect(read).not.toHaveBeenCalled()
   })
 
   test('which a newer one replaced is called for as such, and without a button for another token', async () => {
