@@ -104,8 +104,14 @@ export function toUserWords(error: unknown, effect?: string): Mrkdwn | undefined
   const cause = causeOf(error)
   const marks = cause instanceof CheckFailed ? cause.marks : []
   if (sentence === undefined) return undefined
-  const show = (text: string, mark: Phrase) => text.replaceAll(escapeMrkdwn(phraseText(mark)).text, phraseWords(mark).text)
-  return ownWords(marks.reduce<string>((text, mark) => show(text, [mark]), escapeMrkdwn(sentence).text))
+  return ownWords(withMarks(escapeMrkdwn(sentence).text, marks))
+}
+
+/** What a mark became is not searched for the others. */
+function withMarks(text: string, [mark, ...others]: Phrase): string {
+  if (mark === undefined) return text
+  const parts = text.split(escapeMrkdwn(phraseText([mark])).text)
+  return parts.map((part) => withMarks(part, others)).join(phraseWords([mark]).text)
 }
 
 /** `effect`: what it means for a write. Text from outside is not escaped yet. Undefined for an unexpected error. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { ApiError, StoreUnavailableError } from '../../src/domain/errors.ts'
-import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage } from '../../src/slack/errors.ts'
+import { ApiError, CheckFailed, StoreUnavailableError } from '../../src/domain/errors.ts'
+import { linked, moment, type Phrase, person, phrase, phraseText } from '../../src/domain/text.ts'
+import { apiErrorSentence, explainRefusal, refusedWrite, toUserMessage, toUserWords } from '../../src/slack/errors.ts'
 
 const refused = (status: number, codes: string[] = [], more: { operation?: string; detail?: string } = {}) =>
   new ApiError({ operation: 'elasticIps.move', status, codes, ...more })
@@ -53,4 +54,16 @@ test('what people read about errors, and where a second try is offered, is in er
   ]
 
   await expect(`${page.join('\n')}\n`).toMatchFileSnapshot('errors.answers.md')
+})
+
+test('a refusal shows each of its people, times and links once as such, also equal ones', () => {
+  const [ada, noon] = [person('U0ADA00001'), moment(Date.parse('2026-11-20T12:00:00Z'))]
+  const refusal = (words: Phrase) => toUserWords(new CheckFailed({ code: 'any' }, { why: phraseText(words), phrase: words }))
+
+  const date = `<!date^${Date.parse('2026-11-20T12:00:00Z') / 1_000}^{time} {date_short_pretty}|2026-11-20 12:00 UTC>`
+  expect(refusal(phrase`${ada} and ${ada}, ${noon} and ${noon}.`)?.text).toBe(`<@U0ADA00001> and <@U0ADA00001>, ${date} and ${date}.`)
+  const link = linked('Move “$&” $1', 'https://nimbus.slack.com/archives/U0ADA00001')
+  expect(refusal(phrase`${link} by ${ada}.`)?.text).toBe(
+    '“<https://nimbus.slack.com/archives/U0ADA00001|Move “$&amp;” $1>” by <@U0ADA00001>.',
+  )
 })
