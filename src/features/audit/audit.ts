@@ -60,12 +60,10 @@ async function auditListing(app: App, typed: string[], me: string): Promise<List
   const links = await linksOf(app, stories)
   const rows = stories.map((story) => storyRow(story, links.get(story.requestId ?? ''), catalog))
   const matching = typed.length === 0 ? '' : mrkdwn` matching ${filter.shown}`
-  // By the newest entry of the oldest row, in whole minutes: the next search may show some rows again, and leaves out none.
-  const oldestAt = found.isCut ? stories.at(-1)?.entries.at(-1)?.at : undefined
-  const older =
-    oldestAt === undefined
-      ? mrkdwn``
-      : mrkdwn` Older requests may match: add ${code(`before ${Math.floor(((await app.store.now()) - oldestAt) / 60_000)}m`)}, or words.`
+  // By the newest entry of the last row that fits, in whole minutes: the next search may show some rows again, and leaves out none.
+  const oldestAt = found.isCut ? stories.at(-1)?.newest.at : undefined
+  const ago = oldestAt === undefined ? undefined : Math.max(0, Math.floor(((await app.store.now()) - oldestAt) / 60_000))
+  const older = ago === undefined ? mrkdwn`` : mrkdwn` Older requests may match: add ${code(`before ${ago}m`)}, or words.`
   return {
     title: found.isCut
       ? mrkdwn`Audit: the newest ${rows.length} results${matching}`

@@ -10,8 +10,8 @@ export interface Story {
 }
 
 interface FoundStories {
-  /** The story with the newest entry first. */
-  stories: Story[]
+  /** The story with the newest entry that fits first. `newest`: that entry. */
+  stories: (Story & { newest: FoundEntry })[]
   /** Whether older stories may fit, too. */
   isCut: boolean
   isWhole: boolean
@@ -71,18 +71,15 @@ export async function findStories(app: AuditApp, fits: (entry: FoundEntry) => bo
   }
   for (const story of open.values()) add(story)
   found.isCut = found.stories.length > mostStories || (isFull && !found.isWhole)
-  found.stories = found.stories.toSorted((a, b) => newest(b) - newest(a)).slice(0, mostStories)
+  found.stories = found.stories.toSorted((a, b) => b.newest.seq - a.newest.seq).slice(0, mostStories)
   return found
 
   function add(unread: UnreadEntry[]): void {
     const verified = unread.map(({ text, fields, entry }) => ({ ...entry, verdict: verdictOf(app, text, fields) }))
     const story = storyOf(unread[0]?.entry.requestId, markCopies(verified))
-    if (story.entries.some(fits)) found.stories.push(story)
+    const newest = story.entries.findLast(fits)
+    if (newest) found.stories.push({ ...story, newest })
   }
-}
-
-function newest({ entries }: Story): number {
-  return entries.at(-1)?.seq ?? 0
 }
 
 export async function readStory(app: AuditApp, requestId: string): Promise<Story> {

@@ -416,6 +416,21 @@ describe('the list', () => {
     expect([idsOf(newest)?.at(-1), idsOf(older)?.[0], idsOf(older)?.at(-1)]).toEqual(['20', '19', '10'])
   })
 
+  test('goes on by the entries that match, although all requests ended later', async () => {
+    const kept = many(50).map((one, index) => ({ ...one, at: noon + index * 60_000 }) as Noted)
+    const ended = many(50).map((one) => ({ ...one, act: 'finish', at: noon + 55 * 60_000 }) as Noted)
+    const idsOf = ({ table }: Listing) => table?.rows.map(([what]) => String(what).match(/archives\/0*(\d+)/)?.[1])
+    const newest = await list(['request'], [...kept, ...ended])
+    const [, hint = ''] = around(newest).match(/add `(before \d+m)`/) ?? []
+    const older = await list(['request', ...hint.split(' ')], [...kept, ...ended])
+    expect([hint, idsOf(newest)?.[0], idsOf(newest)?.at(-1), idsOf(older)?.[0]]).toEqual(['before 40m', '49', '20', '19'])
+  })
+
+  test('goes on from now if what it found is ahead of the clock', async () => {
+    const kept = many(50).map((one) => ({ ...one, at: noon + 2 * 3_600_000 }) as Noted)
+    expect(around(await list([], kept))).toContain('add `before 0m`')
+  })
+
   test('says if nothing matches, or if the audit is empty', async () => {
     const none = await list(['nothing-of-the-kind'])
     const empty = await list([], [])
