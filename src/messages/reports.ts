@@ -23,7 +23,7 @@ import {
 import { type ItemView, isPartlyDone, movedCount, outcomeBlocks, outcomeTable, restOf, stateWithCount, underwayNames } from './items.ts'
 import { type CardView, newsOf } from './request-content.ts'
 import { outcomeOf } from './request-outcome.ts'
-import { holdShown, pressBy } from './request-status.ts'
+import { holdShown, pressBy, tooLateWords } from './request-status.ts'
 import {
   approvedBy,
   approvedSoFar,
@@ -127,7 +127,10 @@ function handoverCall(view: ReportView, isReminder: boolean): Mrkdwn | undefined
   if (request.state !== 'approved' || !handover) return undefined
   const [requester, title] = [mention(request.origin.userId), quotedTitle(description.title)]
   // A phone shows the beginning.
-  const press = mrkdwn`${requester} ${held ? mrkdwn`${heldWords(held)} Then, press` : 'Press'} *${handover.label}* above${pressBy(view)}`
+  const late = tooLateWords(view)
+  if (isReminder && late) return undefined
+  const called = held ? mrkdwn`${heldWords(held)} Then, press` : 'Press'
+  const press = mrkdwn`${requester} ${late ?? mrkdwn`${called} *${handover.label}* above${pressBy(view)}`}`
   if (isReminder) return mrkdwn`:hourglass_flowing_sand: ${press} (${timeLeft(request.expiresAt - now)} left): ${title}.`
   const approvers = approvedBy(request).map((by) => showActor(by))
   return mrkdwn`${press}. Approved by ${joinMrkdwn(approvers, ' and ')}: ${title}.`

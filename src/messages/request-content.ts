@@ -47,8 +47,8 @@ export interface CardView {
   done: Phrase
   /** An unexpected fact about the account at the write, which did not prevent it. */
   remark?: string | undefined
-  /** The requester's button of a change whose result only the requester gets, and what they must confirm after a press. */
-  handover?: { label: string; warning?: string | undefined } | undefined
+  /** The requester's button of a change whose result only the requester gets. `warning`: what they must confirm. `tooLateAt`: when its key ends. */
+  handover?: { label: string; warning?: string | undefined; tooLateAt?: number | undefined } | undefined
   reverseLabel?: string | undefined
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined

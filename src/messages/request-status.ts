@@ -16,11 +16,14 @@ export function statusLine(view: CardView): Mrkdwn {
       if (!request.needsApproval) return mrkdwn`${requester} requested this. No approval needed. ${held ? heldWords(held) : 'Starting.'}`
       const cc = rule?.mention && !request.isQuiet ? whoIsIn(rule.mention) : mrkdwn``
       // What must be confirmed after the press is among what to check first, which names the button.
-      const then = handover && handover.warning === undefined ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${quietWords(request)}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
+      const late = tooLateWords(view)
+      const then = handover && handover.warning === undefined && !late ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
+      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${late ? mrkdwn`${late}.` : heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${quietWords(request)}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
       const hold = holdShown(view)
+      const late = tooLateWords(view)
+      if (held && late) return mrkdwn`:white_check_mark: *Approved.* ${late}.${soonerWords(rule, held)}`
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${request.alertResolved ? ' The alert resolved.' : ''}`
@@ -80,6 +83,13 @@ function neededApproval(view: CardView): Mrkdwn {
 /** Until when a button can be pressed. What holds it without an end moves that. */
 export function pressBy({ request, held }: CardView): Mrkdwn {
   return held && held.until === undefined ? mrkdwn`` : mrkdwn` by ${dateTime(request.expiresAt)}`
+}
+
+/** What holds it until its key has ended, without the full stop. Undefined if it can be pressed before. */
+export function tooLateWords({ handover, held }: CardView): Mrkdwn | undefined {
+  const { tooLateAt } = handover ?? {}
+  if (tooLateAt === undefined || held?.until === undefined || held.until < tooLateAt) return undefined
+  return mrkdwn`${heldWords(held)} Too late: the key ends ${dayAndTime(tooLateAt)}`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */

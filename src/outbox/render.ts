@@ -89,7 +89,11 @@ export function viewOf(app: App, request: Request): CardView {
     hasNoForm: change?.hasNoForm,
     done: opened ? withoutOwner(opened.change.doneSentence(opened.latest, request.endsAt), origin.userId) : [],
     remark: opened?.change.remark?.(opened.latest),
-    handover: change?.handover && { label: change.handover.label, warning: opened && change.handover.warning?.(opened.input) },
+    handover: change?.handover && {
+      label: change.handover.label,
+      warning: opened && change.handover.warning?.(opened.input),
+      tooLateAt: opened && change.tooLateAt?.(opened.facts),
+    },
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),

@@ -170,6 +170,15 @@ describe('a key for a time', () => {
     expect(form()).not.toContain(key?.id)
   })
 
+  test('says to approvers of a rotation that a freeze is longer than the key lives', async () => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 1h', 'Create key')
+    await world.ben.command('/infra freeze for 2h because of the sale', { channel: ops })
+    await world.slack.until(() => world.slack.messages(ops).some(({ text }) => /\*Frozen\*/.test(text)) || undefined)
+    await world.ada.command('/infra keys rotate ci-deploy', { channel: ops })
+    await untilCard(world.slack, /needs approval from[^\n]* Held by a freeze, until <!date[^>]*>\. Too late: the key ends <!date/)
+  })
+
   test('is not extended by an approval that comes after its end', async () => {
     const world = await start()
     await carryOut(world, '/infra keys create short for 1h', 'Create key')

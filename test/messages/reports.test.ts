@@ -37,6 +37,7 @@ const escalating = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [
 const two = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2, escalate } })
 const twoOfThem = ruleFor({ approve: { anyOf: toGroup(['S0ONCALL01']), allOf: [], approvals: 2, escalate: escalateToThem } })
 const key = { handover: { label: 'Create key' } }
+const office = { for: 'window', name: 'office', until: at(120) } as const
 const keyApproved = { state: 'approved' as const, approvals: [approvedBy('U0BEN00001')], decidedAt: requestedAt, expiresAt: at(240) }
 const emergency = { by: 'U0ADA00001', rule: 'APPROVERS', via: 'S0ONCALL01', reason: 'web-1 burns <!channel>', breakGlass: true }
 const sent = { sentAt: at(10), endedAt: at(10) + 43_000 }
@@ -69,6 +70,16 @@ test('every report', async () => {
       'A key is approved in a freeze',
       'approved',
       view(keyApproved, { ...key, now: requestedAt, held: { for: 'freeze', name: ownFreezeName } }),
+    ],
+    [
+      'A key is approved, and ends before its window opens',
+      'approved',
+      view(keyApproved, { handover: { label: 'Rotate key', tooLateAt: at(60) }, now: requestedAt, held: office }),
+    ],
+    [
+      'A key is not called for in vain',
+      'handover-half',
+      view(keyApproved, { handover: { label: 'Rotate key', tooLateAt: at(60) }, now: at(30), held: office }),
     ],
     ['Two approved a key', 'approved', view({ ...keyApproved, ...several }, { ...key, now: requestedAt })],
     ['A key was not created yet', 'handover-half', view(keyApproved, { ...key, now: at(120) })],

@@ -90,6 +90,7 @@ const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => 
 
 test('the request message in every situation', async () => {
   const handover = { handover: { label: 'Create key' } }
+  const endsFirst = { handover: { label: 'Rotate key', tooLateAt: at(18 * 60) } }
   const escalating = ruleFor({ approve: terms(['S0ONCALL01'], { escalate: { afterMs: 30 * minutes, to: toGroup(['S0LEADS00']) } }) })
   const limit = { for: 'writes', ms: 40_000, until: 1, perMinute: 20 } as const
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
@@ -175,6 +176,11 @@ test('the request message in every situation', async () => {
     ["It waits for the account's limit", view({ ...approved, state: 'approved', waits: limit })],
     ['No worker runs', view({ ...approved, state: 'approved', waits: { for: 'worker' } })],
     ['It is approved, for a key', view({ ...approved, state: 'approved' }, handover)],
+    ['It waits, to rotate a key that ends before the window opens', view({}, { ...urgent, held: office, ...endsFirst })],
+    [
+      'It is approved, to rotate a key that ends before the window opens',
+      view({ ...approved, state: 'approved' }, { ...urgent, held: office, ...endsFirst }),
+    ],
     ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
     ['It is requested outside its window', view({}, { held: office })],
     ['It is requested in a freeze', view({}, { held: blackFriday })],
