@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Requester } from '../../src/domain/approval.ts'
 import { StoreUnavailableError } from '../../src/domain/errors.ts'
@@ -7,8 +8,8 @@ import { moveChange } from '../../src/features/moves/move-change.ts'
 import { submit } from '../../src/life/submit.ts'
 import { toUserMessage } from '../../src/slack/errors.ts'
 import { startJobs } from '../given/jobs.ts'
-import { moveFacts, newRequestFor, requestFor } from '../given/request.ts'
-import { signatures } from '../given/signatures.ts'
+import { moveFacts, newRequestFor, recordRequest, requestFor } from '../given/request.ts'
+import { signatures, signedBy } from '../given/signatures.ts'
 
 const { origin, input } = newRequestFor()
 
@@ -113,6 +114,19 @@ describe('a request', () => {
       "Lockkeeper's database (Redis) isn't responding. Your request may be recorded: look in the channel before you try again.",
     )
     expect(await refusedWith('OOM')).toMatch(/Your last step wasn't stored/)
+  })
+
+  test('for what a child still holds after the tracking of its parent was stopped raises no alarm about their records', async () => {
+    const child = 'c'.repeat(32)
+    const busy = async () => ({ outcome: 'busy', locked: [{ resource: moveFacts.elasticIpId, by: child }] }) as never
+    const { submit, store, redis, keys, said } = setUp({ create: busy })
+    const parent = await recordRequest(store, signedBy(signatures, newRequestFor({ resource: 'evacuation:sv_1' })))
+    await recordRequest(store, signedBy(signatures, newRequestFor({ id: child, resource: 'elastic_ip:eip_9' })))
+    await redis.hset(keys.record(child), 'parent', JSON.stringify({ id: parent.id, kind: parent.kind }))
+
+    await expect(submit()).rejects.toMatchObject({ code: 'locked' })
+    await delay(50)
+    expect(said.filter((each) => each.startsWith('distrust'))).toEqual([])
   })
 
   test('whose message was sent while Redis went away is recorded, and its outbox finds out about the message', async () => {
