@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ElasticIp } from '../account/objects.ts'
 import type { App } from '../app.ts'
 import { isBgp, longestSeenMs, type SeenAssignment, statusNotShown } from '../domain/account.ts'
+import { resourcesOf } from '../domain/request.ts'
 import { formatDuration, phrase } from '../domain/text.ts'
 import { endingWords } from '../messages/why-not.ts'
 import type { Mrkdwn } from '../slack/text.ts'
@@ -44,16 +45,27 @@ export function agoWords(agesMs: number[]): string {
   return `${[...new Set([Math.min(...agesMs), Math.max(...agesMs)].map(formatDuration))].join(' to ')} ago`
 }
 
-/** Finds where addresses may be that the account shows on no server: where a change sent them in the past 24 h that is no longer tracked. */
+/**
+ * Finds where addresses may be that the account shows on no server: where a change sent them in the past 24 h that is no longer tracked, unless
+ * Lockkeeper saw them elsewhere after its end.
+ */
 export async function sentBefore(app: App, strays: { id: string; address: string }[]): Promise<SeenAssignment[]> {
   if (strays.length === 0) return []
   const byResource = new Map(strays.map((each) => [`elastic_ip:${each.id}`, each]))
   const [last, now] = await Promise.all([app.store.lastChangesOf([...byResource.keys()]), app.store.now()])
-  return [...last].flatMap(([resource, request]) => {
+  const sent = [...last].flatMap(([resource, request]) => {
     const [stray, target, agoMs] = [byResource.get(resource), app.catalog.targetOf(request), now - (request.sentAt ?? 0)]
     if (!stray || !target || request.state !== 'untracked' || agoMs > longestSeenMs) return []
-    if (app.signatures.verifyRecord(request) !== 'genuine') return []
+    // What names the last change of an address is not signed.
+    if (!resourcesOf(request).includes(resource) || app.signatures.verifyRecord(request) !== 'genuine') return []
     const { id: serverId, name: serverName } = target
-    return [{ elasticIpId: stray.id, address: stray.address, serverId, serverName, at: now - agoMs, agoMs, isSent: true }]
+    const { endedAt = now } = request
+    return [{ elasticIpId: stray.id, address: stray.address, serverId, serverName, at: now - agoMs, agoMs, isSent: true, endedAt }]
   })
+  if (sent.length === 0) return []
+  const later = await app.assignments.find(({ elasticIpId, serverId, at }) =>
+    sent.some((each) => each.elasticIpId === elasticIpId && each.serverId !== serverId && each.endedAt < at),
+  )
+  const isElsewhere = new Set(later.map(({ elasticIpId }) => elasticIpId))
+  return sent.flatMap(({ endedAt, ...each }) => (isElsewhere.has(each.elasticIpId) ? [] : [each]))
 }

@@ -78,6 +78,7 @@ const ofEvacuation: z.infer<typeof evacuationFindings.schema>[] = [
   { code: 'last-seen', server, count: 1, oldest: requestedAt },
   { code: 'last-seen', server, count: 3, oldest: requestedAt },
   { code: 'seen-long-ago', address, server, at: requestedAt },
+  { code: 'seen-long-ago', address, server, at: requestedAt, isSent: true },
   { code: 'not-seen-there', address, server },
   { code: 'came-later', address, server },
   { code: 'nothing-left', causes: [elsewhere] },

@@ -110,8 +110,9 @@ export const evacuationFindings = findings({
   ),
   'not-chosen': finding("{address} wasn't chosen."),
   'seen-long-ago': finding(
-    { address: z.string(), server, at: z.number() },
-    ({ address, server, at }) => phrase`The account shows no server for ${address}, last seen on ${server} at ${moment(at)}.`,
+    { address: z.string(), server, at: z.number(), isSent: z.boolean().optional() },
+    ({ address, server, at, isSent }) =>
+      phrase`The account shows no server for ${address}, last ${[isSent ? 'sent to' : 'seen on']} ${server} at ${moment(at)}.`,
   ),
   /** `address`: its id, if nothing more is known of it. */
   gone: finding("{address} isn't on the account.", { next: '' }),
@@ -296,7 +297,8 @@ export interface EvacuationReads {
 /** Whether the check is for a new request, where a person can still choose, or repeats it before the writes. */
 type CheckFor = 'request' | 'writes'
 
-type CheckedAddress = { elasticIpId: string; address: string } & (
+/** `longAgo`: how it came to be there so long ago that only a person chooses it. */
+type CheckedAddress = { elasticIpId: string; address: string; longAgo?: Pick<SeenAssignment, 'at' | 'isSent'> | undefined } & (
   | { move: Preflight<EvacuatedIp>; finding?: undefined }
   | { move?: undefined; finding: Finding }
 )
@@ -375,7 +377,8 @@ function checkAddress(
     // What sent it there is in *Check first*, as its last change.
     const { agoMs: seenAgoMs, at: seenAt } = seen?.isSent ? {} : (seen ?? {})
     const facts: EvacuatedIp = server ? move.facts : { ...move.facts, showsNoServer: true, seenAgoMs, seenAt }
-    return { elasticIpId, address, move: { ...move, facts } }
+    const longAgo = !server && seen && seen.agoMs > freshSeenMs ? seen : undefined
+    return { elasticIpId, address, move: { ...move, facts }, longAgo }
   } catch (error) {
     if (!(error instanceof CheckFailed)) throw error
     return { elasticIpId, address, finding: error.finding }
@@ -423,16 +426,17 @@ export function checkEvacuation(
 /** `chosen`: undefined if nobody chose, so that all addresses are meant. */
 function divide(checked: CheckedAddress[], chosen: string[] | undefined, checkFor: CheckFor, server: string) {
   const divided = { moves: [] as Preflight<EvacuatedIp>[], leftOut: [] as LeftOut[], unmovable: [] as LeftOut[] }
-  for (const { elasticIpId, address, move, finding } of checked) {
+  for (const { elasticIpId, address, move, finding, longAgo } of checked) {
     const out = (why: EvacuationFinding | Finding): LeftOut => ({ elasticIpId, address, finding: why })
-    const { seenAgoMs = 0, seenAt = 0 } = move?.facts ?? {}
     if (chosen && !chosen.includes(elasticIpId))
       divided.leftOut.push(
         out(checkFor === 'writes' ? { code: 'came-later', address, server } : (finding ?? { code: 'not-chosen', address })),
       )
     else if (finding) divided.unmovable.push(out(finding))
-    else if (!chosen && seenAgoMs > freshSeenMs) divided.unmovable.push(out({ code: 'seen-long-ago', address, server, at: seenAt }))
-    else divided.moves.push(move)
+    else if (!chosen && longAgo) {
+      const { at, isSent } = longAgo
+      divided.unmovable.push(out({ code: 'seen-long-ago', address, server, at, isSent }))
+    } else divided.moves.push(move)
   }
   return divided
 }

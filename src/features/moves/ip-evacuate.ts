@@ -363,11 +363,11 @@ async function offerAddresses(app: App, { serverId, targetId, ticked, only }: Wa
     wanted.map(({ elasticIpId: id, address }) => ({ id, address })),
     serverId,
   ).catch(() => undefined)
-  const offered = wanted.flatMap(({ elasticIpId, address, move }) => {
+  const offered = wanted.flatMap(({ elasticIpId, address, move, longAgo }) => {
     if (!move) return []
     const { seenAgoMs } = move.facts
     const openRequest = locks?.get(elasticIpId)?.title
-    const isTicked = ticked?.includes(elasticIpId) ?? ((seenAgoMs ?? 0) <= freshSeenMs && openRequest === undefined)
+    const isTicked = ticked?.includes(elasticIpId) ?? (longAgo === undefined && openRequest === undefined)
     const isSent = move.facts.showsNoServer === true && seenAgoMs === undefined
     return [{ elasticIpId, address, seenAgoMs, isSent, openRequest, isTicked }]
   })

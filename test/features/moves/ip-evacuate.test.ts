@@ -24,6 +24,8 @@ const servers = [assignedServerFor({ id: 'sv_1' }), serverFor({ id: 'sv_2' })]
 
 interface World {
   seen?: SeenAssignment[]
+  /** How long ago a change that nobody tracks any more sent them to `web-1`. */
+  sent?: Record<string, number>
   /** What the shared copy of the list shows. Default: what the account has. */
   copy?: ElasticIp[]
   /** Keeps the list from being read. */
@@ -32,7 +34,7 @@ interface World {
   locked?: string
 }
 
-function appWith(all: ElasticIp[], { seen = [], copy = all, unread, locked }: World = {}) {
+function appWith(all: ElasticIp[], { seen = [], sent, copy = all, unread, locked }: World = {}) {
   const reads: string[] = []
   const get = async <T extends { id: string }>(kind: string, items: T[], id: string): Promise<T> => {
     reads.push(`${kind} ${id}`)
@@ -56,6 +58,20 @@ function appWith(all: ElasticIp[], { seen = [], copy = all, unread, locked }: Wo
     lists: { elasticIps: async () => wholeList(copy), isShort: () => false },
     assignments: { find: async (fits) => seen.filter(fits) },
     store: { lastChangesOf: async () => new Map(), now: async () => 0 },
+    ...(sent && {
+      store: {
+        lastChangesOf: async () =>
+          new Map(
+            Object.entries(sent).map(([id, agoMs]) => {
+              const resource = `elastic_ip:${id}`
+              return [resource, requestFor({ state: 'untracked', resource, sentAt: -agoMs, endedAt: -agoMs })]
+            }),
+          ),
+        now: async () => 0,
+      },
+      catalog: { targetOf: () => ({ id: 'sv_1', name: 'web-1' }) },
+      signatures: { verifyRecord: () => 'genuine' },
+    }),
     ...(locked && {
       store: {
         lastChangesOf: async () => new Map(),
@@ -112,6 +128,12 @@ describe('the form of an evacuation', () => {
         '[ ] 203.0.113.10 Seen here 1 h 1 min ago',
         '(The account shows no server for these. Seen here 12 min to 1 h ago.)',
       ],
+    ],
+    [
+      'what was sent there and is no longer tracked, ticked up to an hour ago',
+      dead(1, 2),
+      { sent: { eip_1: 60 * minutes, eip_2: 61 * minutes } },
+      ['[x] 203.0.113.1 Sent here, no longer tracked', '[ ] 203.0.113.2 Sent here, no longer tracked'],
     ],
     [
       'nothing that was seen there and is on another server or gone by now',
@@ -246,4 +268,15 @@ describe('the preflight check of an evacuation', () => {
       expect(reads.filter((read) => !read.startsWith('server'))).toEqual(forRequest ? [] : ['elasticIps'])
     },
   )
+
+  test('takes what was sent there more than an hour ago only if it was chosen', async () => {
+    const { app } = appWith(dead(1), { sent: { eip_1: 61 * minutes } })
+    const check = (elasticIpIds?: string[]) =>
+      evacuation(app).preflight({ serverId: 'sv_1', targetId: 'sv_2', elasticIpIds }, { forRequest: true })
+
+    await expect(check()).rejects.toMatchObject({
+      finding: { code: 'addresses-cannot-move', causes: [{ code: 'seen-long-ago', server: 'web-1', isSent: true }] },
+    })
+    expect((await check(['eip_1'])).facts.items).toHaveLength(1)
+  })
 })
