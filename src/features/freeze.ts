@@ -106,11 +106,12 @@ function spanIn(words: string): { from: string; until: string } {
 /** Without a reason, and with a time after it, the command opens the form, with what was typed. */
 async function freeze(app: App, { slashCommand, args }: CommandCall): Promise<void> {
   const { origin, start, reason, late, answer, triggerId, responseUrl } = slashCommand
-  const { from, until } = spanIn([...args, start ?? [], late ?? []].flat().join(' '))
+  const [early, after] = [spanIn([...args, start ?? []].flat().join(' ')), spanIn(late ?? '')]
+  const [from, until] = [early.from || after.from, early.until || after.until]
   if (visibleReason(reason) === undefined || late !== undefined) {
     await authorize(app, origin, { to: 'freeze' })
     const zone = app.directory.knownZone(origin.userId)
-    const problem = late === undefined ? undefined : typedLate(late, until ? 'Until' : 'From')
+    const problem = late === undefined ? undefined : typedLate(late, after.until ? 'Until' : 'From')
     const typed = { from, until, reason: visibleReason(reason) }
     return void (await openForm(app, triggerId, freezeForm({ origin, responseUrl, zone }, typed, await setNow(app), problem)))
   }

@@ -465,6 +465,13 @@ test('a time after because freezes and lifts nothing: the form has it', async ()
   const both = `from ${from} until ${until}`
   expect(await opened(`because the sale ${both}`)).toEqual({ from, until, reason, words: words(both, 'Until') })
 
+  expect(await opened(`until ${until} because the sale from ${from}`)).toEqual({
+    from,
+    until,
+    reason,
+    words: words(`from ${from}`, 'From'),
+  })
+
   await world.ben.command('/infra unfreeze because the sale ended at 22:00', { channel: ops })
   await untilShown(world.slack, people.ben, /`\/infra unfreeze` takes no arguments\. Not understood: `at 22:00`\./)
   expect(await notes(world)).toEqual([])
