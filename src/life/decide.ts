@@ -9,7 +9,7 @@ import { approvedByYou, changedRecord, endNotAllowed, takenOver, tooLate, unknow
 import { onDistrusted } from '../outbox/operators.ts'
 import { show } from '../outbox/outbox.ts'
 import type { StepName } from '../record/steps.ts'
-import { firstReminderAt, type StepData } from '../record/store.ts'
+import { firstReminderAt, lastReminderAt, type StepData } from '../record/store.ts'
 import { authorize } from '../rights/authorize.ts'
 import { actOf, confirmationProblem, requireConfirmed } from '../rights/confirmation.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
@@ -119,8 +119,11 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
   const { times } = timesOf(app, { ...request, decision }, app.freezes.lastRead()?.freezes ?? [])
   // Its requester has the same time once its window opens, or a freeze ends.
   const extendMs = mayStartUntil({ approvedAt: now }, times, ttlMs) - now
-  const dueInMs = Math.max(0, Math.floor(extendMs - ttlMs * (1 - firstReminderAt)))
-  return { set: { decision, reminded: 0 }, audit, dueInMs, extendMs, reports: ['approved'] }
+  // Less than the whole time may be left, and the approval calls its requester by itself.
+  const remindInMs = [firstReminderAt, lastReminderAt].map((at) => Math.floor(extendMs - ttlMs * (1 - at)))
+  const reminded = remindInMs.filter((ms) => ms <= 0).length
+  const dueInMs = Math.max(0, remindInMs[reminded] ?? extendMs)
+  return { set: { decision, reminded }, audit, dueInMs, extendMs, reports: ['approved'] }
 }
 
 /** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */

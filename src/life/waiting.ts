@@ -11,7 +11,7 @@ import { onUndeliverable } from '../outbox/operators.ts'
 import { deliver, show, showAgain } from '../outbox/outbox.ts'
 import { waitsForPress } from '../outbox/render.ts'
 import type { ReportName } from '../record/steps.ts'
-import { alertReminderAfter, encodeFields, firstReminderAt } from '../record/store.ts'
+import { alertReminderAfter, encodeFields, firstReminderAt, lastReminderAt } from '../record/store.ts'
 import { guardStore } from '../redis/connect.ts'
 import { ruleOf, tally } from '../rights/judge.ts'
 import { timesOf } from '../rights/times.ts'
@@ -142,8 +142,9 @@ export async function waitForHandover(app: App, request: Request): Promise<void>
   // The update of its message notifies nobody that a freeze was lifted.
   const isCall = until < request.expiresAt && heldFrom(now, signed, times) === undefined
   // Not at once: two processes with different policies would move it back and forth.
-  const inMs = callsOf({ ...request, expiresAt: until, reminded: 0 }, now).nextAt - now
-  const data = { set: { reminded: 0 }, extendMs: until - now, dueInMs: inMs, reports: isCall ? (['handover-half'] as const) : [] }
+  const { due, nextAt } = callsOf({ ...request, expiresAt: until, reminded: 0 }, now)
+  const [inMs, reminded] = [nextAt - now, due?.set.reminded ?? 0]
+  const data = { set: { reminded }, extendMs: until - now, dueInMs: inMs, reports: isCall ? (['handover-half'] as const) : [] }
   const { outcome } = await app.store.take(request, 'prolong', data)
   if (outcome === 'changed') return app.store.postpone(request.id, changedRetryMs)
   await app.queues.wake(request, inMs)
@@ -153,7 +154,7 @@ export async function waitForHandover(app: App, request: Request): Promise<void>
 /** The shares of the time to act after which people are reminded: approvers of a waiting request, requesters of an approved one. */
 const reminders = [
   { waiting: 'reminder-half', approved: 'handover-half', at: firstReminderAt },
-  { waiting: 'reminder-last', approved: 'handover-last', at: 0.9 },
+  { waiting: 'reminder-last', approved: 'handover-last', at: lastReminderAt },
 ] as const
 
 /** After 5 and 15 minutes, and then every 30. */

@@ -180,8 +180,9 @@ async function lastChangesOf(records: Records, resources: string[]): Promise<Map
   return new Map(last.flatMap(([resource, request]) => (request && mayHaveChanged(request, resource) ? [[resource, request]] : [])))
 }
 
-/** The share of the time to approve after which approvers get the first reminder. */
+/** The shares of the time to approve after which approvers are reminded. */
 export const firstReminderAt = 0.5
+export const lastReminderAt = 0.9
 
 /** What an alert requested is urgent: its approvers are reminded after 5 and 15 minutes, and then every 30. */
 export const alertReminderAfter = (ttlMs: number): number => Math.min(5 * 60_000, Math.floor(ttlMs * firstReminderAt))

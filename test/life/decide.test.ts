@@ -33,9 +33,9 @@ const key = { name: 'ci-deploy', readOnly: true, allowedIps: [] }
 const newKey = { kind: 'key.create', input: key, facts: key, resource: 'api_key_name:ci-deploy' } as const
 
 /** Decisions over a real Redis. Ada requests; Ben and Chiara approve, unless the rule says otherwise. */
-function startDecide(rule: Partial<PolicyRule> = {}) {
+function startDecide(rule: Partial<PolicyRule> = {}, ofKey: Partial<Change> = {}) {
   const attempted: (string | undefined)[] = []
-  const changes = [moveChange({} as never), newKeyChange(fakeApp({}))] as Change[]
+  const changes = [moveChange({} as never), { ...newKeyChange(fakeApp({})), ...ofKey }] as Change[]
   const { appWith, store, redis, keys, find, said, woken } = startJobs(changes, { rule: { approve: approveBy(1, ben, chiara), ...rule } })
   const app = appWith({
     audit: { noteOnce: async (note) => void attempted.push(note.attempted) },
@@ -67,6 +67,17 @@ describe('an approval', () => {
     const left = (await now(request)).expiresAt - (await store.now())
     expect(Math.abs(left - 60 * minutes)).toBeLessThan(5_000)
     expect(woken).toEqual([30 * minutes])
+  })
+
+  test('of a key whose button works for a shorter time calls its requester only at the times that are left', async () => {
+    const end = Date.now() + 20 * minutes
+    const { decide, record, now, woken } = startDecide({}, { tooLateAt: () => end })
+    const request = await record({ ...newKey, ttlMs: 60 * minutes })
+
+    await decide.approve(request, ben)
+
+    expect((await now(request)).reminded).toBe(1)
+    expect(Math.abs((woken[0] ?? 0) - 14 * minutes)).toBeLessThan(5_000)
   })
 
   test('after the deadline, before a worker has expired the request, expires it', async () => {
