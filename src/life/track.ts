@@ -275,13 +275,14 @@ const mostShown = 100
 /** Notes since when no look was answered. Messages say so then: otherwise a change would seem under way though nobody can see it. */
 async function noteSilence(app: App, results: Observed[], now: number): Promise<void> {
   const { redis, keys } = app
-  const isUnread = results.includes('unread')
-  // Looks without an answer use up the limit, so one that waits for its turn goes on with a silence.
-  if (!isUnread && !results.includes('limited')) return
+  const unread = results.filter((each) => each === 'unread').length
+  if (unread === 0 && !results.includes('limited')) return
   const first = await guardStore(() =>
-    isUnread ? redis.set(keys.silence, String(now), 'PX', rememberedMs, 'NX', 'GET') : redis.get(keys.silence),
+    unread > 0 ? redis.set(keys.silence, String(now), 'PX', rememberedMs, 'NX', 'GET') : redis.get(keys.silence),
   )
-  if (first === null && !isUnread) return
+  // Looks without an answer use up the limit, so one that waits for its turn goes on with a silence, but not with a single failure.
+  if (unread > (first === null ? 1 : 0)) await guardStore(() => redis.set(keys.silenceAgain, '1', 'PX', rememberedMs))
+  else if (unread === 0 && (first === null || (await guardStore(() => redis.pexpire(keys.silenceAgain, rememberedMs))) === 0)) return
   const since = Number(first ?? now)
   await guardStore(() => redis.pexpire(keys.silence, rememberedMs))
   if (now - since < lostAfterMs) return
@@ -291,7 +292,7 @@ async function noteSilence(app: App, results: Observed[], now: number): Promise<
 
 async function endSilence(app: App): Promise<void> {
   const { redis, keys } = app
-  const removed = await guardStore(async () => [await redis.del(keys.unanswered), await redis.del(keys.silence)])
+  const removed = await guardStore(async () => [await redis.del(keys.unanswered), await redis.del(keys.silence, keys.silenceAgain)])
   if (removed[0] === 1) await showUnderway(app)
 }
 

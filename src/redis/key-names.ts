@@ -75,6 +75,8 @@ export function createKeys(prefix: string) {
     },
     /** Since when the account API has answered no look at changes under way, in ms since 1970. `unanswered`: after a while, so messages say so. */
     silence: `${tag}:silence`,
+    /** Exists once a second look was not answered. */
+    silenceAgain: `${tag}:silence-again`,
     unanswered: `${tag}:unanswered`,
     /** `found`: what the last check of the account API for `/status` found. `turn`: exists while no other check is due. */
     accountCheck: { found: `${tag}:account-check`, turn: `${tag}:account-check:turn` },

@@ -252,11 +252,21 @@ describe('an account API that does not answer', () => {
     const { tick, since } = await startSilence()
 
     await tick(0, 'limited')
-    await tick(10_000, 'listed')
-    for (const ms of [20_000, 39_999]) await tick(ms, 'limited')
+    for (const ms of [10_000, 20_000]) await tick(ms, 'listed')
+    await tick(39_999, 'limited')
     expect(await since()).toEqual([undefined, undefined])
     await tick(40_000, 'limited')
     expect(await since()).toEqual([10_000, 10_000])
+  })
+
+  test('is not shown for one failed read, however long the limit leaves no other', async () => {
+    const { tick, since } = await startSilence()
+
+    await tick(0, 'listed')
+    for (const ms of [20_000, 40_000, 60_000]) await tick(ms, 'limited')
+    expect(await since()).toEqual([undefined, undefined])
+    await tick(70_000, 'listed')
+    expect(await since()).toEqual([0, 0])
   })
 
   test('makes nothing slower than usual', async () => {
