@@ -149,6 +149,10 @@ export type Waits = z.infer<typeof Waits>
 export const SourceAlert = z.object({ name: z.string(), link: z.string().optional(), startsAt: z.number().optional() })
 export type SourceAlert = z.infer<typeof SourceAlert>
 
+/** `resolvedAt`: when a thread last said that an alert resolved, in ms since 1970. */
+export const ToldAlert = z.object({ isFiring: z.boolean(), resolvedAt: z.number().optional() })
+export type ToldAlert = z.infer<typeof ToldAlert>
+
 /** A requested change, as stored in Redis. Its `kind` parses `input`, `facts` and `seen` again. Times are in ms since 1970 by Redis' clock. */
 export const Request = z.object({
   version: z.number().int(),
@@ -199,8 +203,11 @@ export const Request = z.object({
   alert: SourceAlert.optional(),
   /** Set if its message mentions nobody. The reminders do. */
   isQuiet: z.literal(true).optional(),
-  /** Whether its thread says that the alert which requested it resolved (true), or fires again since (false). Not signed, because it allows nothing. */
+  /** Whether it is known that the alert which requested it resolved (true), or fires again since (false). Not signed, because it allows nothing. */
   alertResolved: z.boolean().optional(),
+  /** What its thread said last of the alert that requested it, and of those about its target. Not signed, because it allows nothing. */
+  alertTold: ToldAlert.optional(),
+  targetTold: ToldAlert.optional(),
   /** An address that a machine gave with its reason, such as that of its job. Untrusted text. */
   link: z.string().optional(),
   createdAt: z.number(),

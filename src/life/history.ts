@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { alertsRequester } from '../domain/approval.ts'
 import type { Change, Finding } from '../domain/change.ts'
-import { canReverse, idOfResource, isOpen, type Request, targetAlerted, warningsOf } from '../domain/request.ts'
+import { canReverse, idOfResource, isOpen, type Request, type ToldAlert, targetAlerted, warningsOf } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { canonicalJson } from '../domain/signing.ts'
 import { lastChangeOf, rejectionOf } from '../messages/warnings.ts'
@@ -87,6 +87,15 @@ export async function alertsAbout({ redis, keys }: App, target: { id: string; na
   return names.length === 0 ? [] : [{ code: targetAlerted, target: target?.name, ...(since && { since }) }]
 }
 
+/** An alert may flap. So often at most the thread of a request says that it resolved. */
+const resolvedToldMs = 10 * 60_000
+
+/** What a thread is to say of an alert now. Undefined: nothing, and the message alone shows it. It never goes on saying that one resolved which fires. */
+export function toTell(told: ToldAlert | undefined, isFiring: boolean, now: number): ToldAlert | undefined {
+  if (isFiring) return told?.isFiring ? undefined : { ...told, isFiring }
+  return now - (told?.resolvedAt ?? 0) < resolvedToldMs ? undefined : { isFiring, resolvedAt: now }
+}
+
 /**
  * Brings what an open request says of alerts about its target up to date: its message until it is approved, and then its thread. Returns whether that
  * changed it. It reads again after each step, and alerts are noted before it is called, so that no order of two processes leaves a warning of an
@@ -99,12 +108,14 @@ export async function followAlerts(app: App, request: Request | undefined): Prom
   const [firing] = await alertsAbout(app, target)
   const isTold = told !== undefined && told.until === undefined
   if (isTold === (firing !== undefined) || app.signatures.verifyRecord(request) !== 'genuine') return false
-  const newest = firing ?? { ...told, code: targetAlerted, until: await app.store.now() }
+  const at = await app.store.now()
+  const newest = firing ?? { ...told, code: targetAlerted, until: at }
   const newWarnings = [...request.newWarnings.filter(({ code }) => code !== targetAlerted), newest]
+  const targetTold = request.state === 'waiting' ? undefined : toTell(request.targetTold, firing !== undefined, at)
   const { outcome } = await app.store.take(request, firing ? 'warn' : 'warn-resolved', {
-    set: { newWarnings },
+    set: { newWarnings, ...(targetTold && { targetTold }) },
     audit: { by: alertsRequester },
-    reports: request.state === 'waiting' ? [] : ['target-alerted'],
+    reports: targetTold ? ['target-alerted'] : [],
   })
   // It may have been approved or sent since it was read.
   if (outcome === 'missing') return false

@@ -143,9 +143,10 @@ export function checkBlocks(view: CardView): KnownBlock[] {
   return lines.length === 0 ? [] : wholeSection(joinMrkdwn([heading, ...lines.map((line) => mrkdwn`•  ${line}`)], '\n'))
 }
 
-/** What keeps people from starting an approved request. Empty if nothing does. */
-export function alertLines({ request: { state }, targetAlert }: CardView): Mrkdwn[] {
-  return state === 'approved' && targetAlert && !targetAlert.isNote ? [mrkdwn`:rotating_light: ${whyWords(targetAlert)}`] : []
+/** What keeps people from starting an approved request. Empty if nothing does. Later, what its thread has said of alerts, and may not say again. */
+export function alertLines({ request: { state, targetTold }, targetAlert }: CardView): Mrkdwn[] {
+  const isShown = state === 'approved' || (targetTold && (state === 'starting' || state === 'tracking'))
+  return isShown && targetAlert && !targetAlert.isNote ? [mrkdwn`:rotating_light: ${whyWords(targetAlert)}`] : []
 }
 
 export function checkLines({ checks, unchecked }: CardView): Mrkdwn[] {

@@ -18,7 +18,7 @@ export function statusLine(view: CardView): Mrkdwn {
       // What must be confirmed after the press is among what to check first, which names the button.
       const late = tooLateWords(view)
       const then = handover && handover.warning === undefined && !late ? mrkdwn` ${requester} then presses *${handover.label}*.` : ''
-      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${late ? mrkdwn`${late}.` : heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${quietWords(request)}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
+      return mrkdwn`${neededApproval(view)}${held && held.for !== 'start' ? mrkdwn` ${late ? mrkdwn`${late}.` : heldWords(held)}` : ''}${cc.text === '' ? '' : mrkdwn` cc ${cc}`}${quietWords(view)}${escalationWords(view)}${sendingMs === 0 ? '' : ` Takes about ${formatDuration(sendingMs)}.`}${then}${startLine(view)}`
     }
     case 'approved': {
       const hold = holdShown(view)
@@ -26,7 +26,7 @@ export function statusLine(view: CardView): Mrkdwn {
       if (held && late) return mrkdwn`:white_check_mark: *Approved.* ${late}.${soonerWords(rule, held)}`
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
-        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${request.alertResolved ? ' The alert resolved.' : ''}`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${resolvedWords(request)}`
     }
     case 'starting':
     case 'tracking': {
@@ -37,12 +37,14 @@ export function statusLine(view: CardView): Mrkdwn {
       const late = request.slowAt === undefined ? expected : ' Slower than usual.'
       const unsent = heldItemsWords(request)
       const count = items.length === 0 ? mrkdwn`` : mrkdwn`\n${progress(items)}`
-      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${count}`
+      return mrkdwn`:arrows_counterclockwise: *${capitalised(stateWords(request, description.underway))}* since ${dateTime(request.sentAt ?? request.createdAt)}.${unsent ?? late}${resolvedWords(request)}${count}`
     }
     default:
       return mrkdwn`:grey_question: *${capitalised(stateWords(request))}.*`
   }
 }
+
+const resolvedWords = ({ alertResolved }: Request): string => (alertResolved ? ' The alert resolved.' : '')
 
 /** What holds an approved request. Until a worker has judged its start, what this process knows of freezes and windows. */
 export function holdShown({ request, held }: CardView): Waits | undefined {
@@ -97,10 +99,11 @@ export function deadlineWords({ request: { start, expiresAt } }: CardView): Mrkd
   return start === undefined ? dateTime(expiresAt) : dayAndTime(expiresAt)
 }
 
-/** The approvers are called by the first reminder. */
-function quietWords({ isQuiet, reminded, createdAt, ttlMs }: Request): Mrkdwn {
-  if (!isQuiet || reminded > 0) return mrkdwn``
-  const calledAt = createdAt + alertReminderAfter(ttlMs)
+/** The approvers are called by the first reminder, or by an escalation before it. */
+function quietWords({ request: { isQuiet, reminded, escalated, createdAt, ttlMs }, rule }: CardView): Mrkdwn {
+  if (!isQuiet || reminded > 0 || escalated) return mrkdwn``
+  const { afterMs = Number.POSITIVE_INFINITY } = (rule?.approve && escalationOf(rule.approve)) ?? {}
+  const calledAt = createdAt + Math.min(alertReminderAfter(ttlMs), afterMs)
   return mrkdwn` Its alert keeps firing and resolving, so nobody is mentioned before ${dateTime(calledAt)}.`
 }
 

@@ -91,6 +91,7 @@ const shown = ({ blocks }: { blocks: Parameters<typeof readableBlocks>[0] }) => 
 test('the request message in every situation', async () => {
   const handover = { handover: { label: 'Create key' } }
   const endsFirst = { handover: { label: 'Rotate key', tooLateAt: at(18 * 60) } }
+  const soon = ruleFor({ approve: terms(['S0ONCALL01'], { escalate: { afterMs: 3 * minutes, to: toGroup(['S0LEADS00']) } }) })
   const escalating = ruleFor({ approve: terms(['S0ONCALL01'], { escalate: { afterMs: 30 * minutes, to: toGroup(['S0LEADS00']) } }) })
   const limit = { for: 'writes', ms: 40_000, until: 1, perMinute: 20 } as const
   const several = { approvals: [approvedBy('U0BEN00001', 5), approvedBy('U0CHI00001', 9)] }
@@ -126,6 +127,13 @@ test('the request message in every situation', async () => {
         { ...alert, approverNames: '@oncall', isQuiet: true },
         { rule: ruleFor({ approve: terms(['S0ONCALL01']), mention: toGroup(['S0PAGED001']) }) },
       ),
+    ],
+    ['An alert about a server that flaps escalates before its first reminder', view({ ...alert, isQuiet: true }, { rule: soon })],
+    ['An alert about a server that flaps has escalated', view({ ...alert, isQuiet: true, escalated: true }, { rule: soon })],
+    ['Its alert resolved after it was sent', view({ ...alert, ...sent, state: 'tracking', alertResolved: true })],
+    [
+      'Its thread said that an alert about its target fires',
+      view({ ...sent, state: 'tracking', targetTold: { isFiring: true } }, { targetAlert: { why: 'An alert about web-2 fires.' } }),
     ],
     [
       'The rule mentions other people than the approvers, who are named',

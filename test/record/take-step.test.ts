@@ -157,7 +157,7 @@ describe('a step', () => {
     await redis.set(keys.lastChange(request.resource), 'newer')
     await redis.zadd(keys.ended, 1, request.id)
 
-    await takeSteps(store, request.id, 'note-resolved')
+    await takeSteps(store, request.id, ['note-resolved', { reports: ['resolved'] }])
 
     expect(await store.find(request.id)).toMatchObject({ state: 'done' })
     expect(await owedReports({ redis, keys }, request.id)).toContain('resolved')

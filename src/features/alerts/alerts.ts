@@ -6,7 +6,7 @@ import { inLane } from '../../domain/lane.ts'
 import { type AlertRoute, firstApproversOf, rulesOfKind } from '../../domain/policy.ts'
 import { isOpen, type Request } from '../../domain/request.ts'
 import { unlessAborted } from '../../domain/within.ts'
-import { followAlerts } from '../../life/history.ts'
+import { followAlerts, toTell } from '../../life/history.ts'
 import { whoIsIn } from '../../messages/request-words.ts'
 import { type CommonFinding, endingWords, findingWords } from '../../messages/why-not.ts'
 import { notifyOperators } from '../../outbox/notices.ts'
@@ -316,7 +316,7 @@ async function updateList(app: App, listed: string, name: string): Promise<void>
 /** Moves of a request take steps at the same moment, a few a second. Each time another step was first, the record is read again. */
 const mostTries = 20
 
-/** Withdraws one that waits once its last alert resolved. The thread of an approved one says that, and that one fires again: each change, once. */
+/** Withdraws one that waits once its last alert resolved. Of an approved one the message and, less often, the thread say that, and that one fires again. */
 async function followOwn(app: App, requestId: string): Promise<void> {
   let isChanged = false
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
@@ -332,7 +332,10 @@ async function followOwn(app: App, requestId: string): Promise<void> {
       return
     }
     const causes: CommonFinding[] = [{ code: 'alert-resolved' }]
-    const data = { set: isWaiting ? { causes } : { alertResolved: !isFiring }, audit: { by: alertsRequester } }
+    // After the end only its thread says it, once.
+    const alertTold = isWaiting ? undefined : toTell(isOpen(request.state) ? request.alertTold : undefined, isFiring, await app.store.now())
+    const set = isWaiting ? { causes } : { alertResolved: !isFiring, ...(alertTold && { alertTold }) }
+    const data = { set, audit: { by: alertsRequester }, reports: alertTold ? (['resolved'] as const) : [] }
     const { outcome } = await app.store.take(request, step, data)
     if (outcome !== 'won') continue
     if (isWaiting) await noteWithdrawal(app, serverOf(app, request), requestId)

@@ -72,6 +72,7 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
   const count = (name: string, by: number) => void counted.set(name, (counted.get(name) ?? 0) + by)
   const resolvedRequests: string[] = []
   const taken: string[] = []
+  const owed: string[] = []
   const hooks: {
     beforeList?: () => Promise<void>
     beforeResolve?: () => Promise<void>
@@ -173,6 +174,7 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
         await hooks.beforeTake?.()
         const result = await store.take(request, ...step)
         if (result.outcome === 'won') taken.push(step[0])
+        if (result.outcome === 'won') owed.push(...(step[1]?.reports ?? []))
         return result
       },
     },
@@ -216,6 +218,7 @@ export function arrange({ servers = defaultServers, routes = [route] }: SceneOpt
     hooks,
     resolvedRequests,
     taken,
+    owed,
     setState,
     redis,
     keys,
