@@ -22,7 +22,7 @@ test.each([
   expect(card.text).toContain(twin.id)
   expect(card.text).toContain('OPS-7')
   expect(card.text).toMatch(/Another server \(`sv_\w+`\) is also called web-2\./)
-  expect((await untilShown(world.slack, people.ada, /Posted in/)).ts).toBe(choice.ts)
+  expect((await untilShown(world.slack, people.ada, /Posted in|Recorded:/)).ts).toBe(choice.ts)
 })
 
 test('namesakes that do not fit are not offered: the only one that does is meant, and if none does, the check says why', async () => {

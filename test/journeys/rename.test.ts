@@ -58,7 +58,7 @@ describe('a rename', () => {
     await world.ada.click(choice, 'rename-virtual-machine:this-one', { blockId })
     const card = await untilCard(world.slack, /needs approval from/)
     expect(card.text).toContain(`Another virtual machine (\`${first.id}\`) is also called preview-1.`)
-    expect((await untilShown(world.slack, people.ada, /Posted in/)).ts).toBe(choice.ts)
+    expect((await untilShown(world.slack, people.ada, /Posted in|Recorded:/)).ts).toBe(choice.ts)
     await world.ben.click(card, 'Approve')
     await untilReport(world.slack, card.ts, /Done/)
     expect(patches(world)).toMatchObject([{ path: `/virtual_machines/${second.id}` }])
