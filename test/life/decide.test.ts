@@ -211,7 +211,7 @@ test('what a planned freeze holds as well does not start once the other one is l
   await app.freezes.set(frozen)
   expect((await heldByFreeze(app)).map(({ id }) => id)).toEqual([request.id])
   await app.freezes.lift(frozen)
-  const from = (await store.now()) + 30
+  const from = (await store.now()) + 500
   await app.freezes.set({ ...frozen, from })
   await app.freezes.set(frozen)
   while ((await store.now()) < from) await wait(5)
