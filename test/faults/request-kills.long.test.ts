@@ -275,6 +275,8 @@ describe('a bot that is killed right before and right after each step of a reque
       await untilRecord(scene, ({ state }) => state === 'tracking')
       const [request] = await evidence.records()
       await admin.hset(evidence.keys.record(request?.id ?? ''), 'reason', JSON.stringify('another one'))
+      // A look that read the record before that may end the move, and rightly so.
+      await delay(2_000)
       // The record is verified before the next step, which is the end of the move.
       endMoves(scene)
     }
