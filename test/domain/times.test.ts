@@ -30,7 +30,7 @@ describe('a start', () => {
       last monday 9:00 | noon on monday`,
     'A date': `at 2026-12-01 06:00 | 2026-12-01T06:00 | 06:00 2026-12-01 | 1 dec 06:00 | Dec 1 at 6pm | Tue 1 Dec, 06:00 |
       2026-12-11 12:00 | 2026-12-11 12:01 | 2026-11-01 06:00 | jan 2 06:00 | Dec 10 18:00 | Dec 10 at 6pm |
-      18:00 Dec 10 | at dec 10, 6.30pm | 18:00 Dec 24 |
+      at dec 10, 6.30pm |
       01.12.2026 06:00 | at 5.12.2026 10:00 | 06:00 24.12.2026 | 2026/12/05 06:00 | 30/11/2026 06:00 | 11/30/2026 06:00 | 12/12/2026 06:00 |
       05/12/2026 06:00 | 5/12 06:00 | 06:00 05-12-2026`,
     UTC: `22:00 UTC | 2026-12-01T06:00Z | tomorrow 6am utc`,
@@ -87,7 +87,7 @@ describe('a start', () => {
   })
 })
 
-test.each(['Dec 10 18:00', 'at Dec 10 6pm', '18:00 Dec 24', '24.12.2026 18:00'])('%s is a start in any zone', (text) => {
+test.each(['Dec 10 18:00', 'at Dec 10 6pm', '24.12.2026 18:00'])('%s is a start in any zone', (text) => {
   expect(isStart(text)).toBe(true)
 })
 
