@@ -287,7 +287,7 @@ async function busyRefusal(
   const [only] = others.length === 1 ? others : []
   const isOwn = only?.holder.origin.userId === origin.userId
   const ends = isOwn ? cardButtons.withdraw : mayDecide ? cardButtons.reject : undefined
-  // A child has no button of its own.
+  // A child has no message, so it has no button either.
   const pressed = ends && holding.find(({ id, parent }) => id === only?.holder.id && !parent)
   const buttons = pressed && cardActions(viewOf(app, pressed)).filter((each) => each.action_id === ends)
   return new Refusal('locked', othersAreOpen(others, origin.userId, { canLeaveOut: isOfSome, mayDecide }), { isOfSome, buttons })
