@@ -282,7 +282,9 @@ async function sendFreeze(app: App, { id, name }: Owed, leased: Lease, facts: st
   // A late message may be about a freeze that is over, or that another one replaced. Nothing starts at the end of one while another one is on.
   if (!isFirst && (!isCurrent || (when === 'begun' && !isSet) || (when === 'over' && freezeOnAt(freeze, now)))) {
     if (when === 'set') await showEnded(app, record.ends, record)
-    if (when === 'over') await showEnded(app, record.id)
+    // Of one that was lifted or replaced before its time, what did that says so.
+    const span = freeze.freezes.find(({ ownId }) => ownId === record.id)
+    if (when === 'over' && span && span.to >= (record.until ?? 0)) await showEnded(app, record.id)
     return { status: 'dropped' }
   }
   const hasButton = where === 'here' && isSet

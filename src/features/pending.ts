@@ -36,7 +36,9 @@ async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<
   const isBelow = (each: Request) => !forYou.includes(each) && !decided.has(each.id)
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const toPress = requests.filter((each) => isMine(each) && each.state === 'approved' && viewOf(app, each).handover && !holdNow(app, each))
-  const scheduled = requests.filter((each) => holdNow(app, each) && isBelow(each)).toSorted(bySchedule)
+  // The account may hold one, too: it is away, or its limit is used up.
+  const isUnsent = (each: Request) => holdNow(app, each) || (each.state === 'approved' && each.waits && !viewOf(app, each).handover)
+  const scheduled = requests.filter((each) => isUnsent(each) && isBelow(each)).toSorted(bySchedule)
   const [count, more] = [waiting.length, waiting.length - pending.length]
   const approved = pending.filter(({ approvedBefore }) => approvedBefore).length
   const need = count === 0 ? 'No requests need' : count === 1 ? '1 request needs' : `${count} requests need`

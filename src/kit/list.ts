@@ -6,6 +6,8 @@ import type { List } from '../domain/list.ts'
 import { isOpen, mayHaveChanged, type Request } from '../domain/request.ts'
 import { inNaturalOrder, withoutOwner } from '../domain/text.ts'
 import { stateWithCount } from '../messages/items.ts'
+import { heldBriefly } from '../messages/request-words.ts'
+import { holdNow } from '../outbox/render.ts'
 import type { Command, CommandCall } from '../slack/commands.ts'
 import { filteredListing, type Listing, oldNotes } from '../slack/listing.ts'
 import { type Column, type Columns, type Details, detailsOf, idColumn } from '../slack/table.ts'
@@ -146,11 +148,16 @@ export async function historiesOf(app: App, things: { kind: ThingKind | 'api-key
 }
 
 /** `Open request: Move 203.0.113.10: web-1 → web-2, waiting for approval  ·  by @Ada, 12:25 PM  ·  Open` */
-export function requestLine({ catalog, slack }: App, request: Request, called: string): Mrkdwn {
+export function requestLine(app: App, request: Request, called: string): Mrkdwn {
+  const { catalog, slack } = app
   const { origin, createdAt, endedAt = createdAt } = request
+  const hold = holdNow(app, request)
   const title = phraseWords(withoutOwner(catalog.titleOf(request), origin.userId))
   const by = mrkdwn`by ${mention(origin.userId)}, ${dateTime(endedAt)}`
-  return joinMrkdwn([mrkdwn`${called}: ${title}, ${stateWithCount(request)}`, by, link(slack.identity.linkTo(request), 'Open')], '  ·  ')
+  return joinMrkdwn(
+    [mrkdwn`${called}: ${title}, ${hold ? heldBriefly(hold) : stateWithCount(request)}`, by, link(slack.identity.linkTo(request), 'Open')],
+    '  ·  ',
+  )
 }
 
 /** Says in a list that an open request names the item: another one might be refused. Without Redis, it is unknown. */

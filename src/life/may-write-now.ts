@@ -71,15 +71,16 @@ const missed: MayWrite = { is: 'end', cause: { code: 'approved-too-long-ago' } }
 /** Decides whether the write of an approved request may be sent. The last look is at the turn, after which nothing is read before the write. */
 export function mayWriteNow(facts: WriteFacts): MayWrite {
   const { now, until, signed, times, approval, rights, past, writeInMs, account } = facts
-  if (now >= until + facts.ttlMs) return missed
+  const held = heldFrom(now, signed, times)
+  // One that began after its time kept it from nothing.
+  const wasHeld = held?.waits.for === 'freeze' && now >= until && heldFrom(until - 1, signed, times) !== undefined
+  const tooLate: MayWrite = wasHeld ? { is: 'end', cause: { code: 'frozen-too-long' } } : missed
+  if (now >= until + facts.ttlMs) return tooLate
   // Before the account is read: a record that somebody changed must not be reported as a change of the account.
   if (approval && approval.code !== 'approved-too-long-ago') return { is: 'distrust', problem: approval }
-  const held = heldFrom(now, signed, times)
   // A freeze may be lifted before its end. A window that has closed does not open earlier.
   if (held?.waits.for === 'window' && (now >= until || held.at > until)) return { is: 'end', cause: { code: 'window-missed' } }
-  // One that began after its time kept it from nothing.
-  const wasHeld = held && now >= until && heldFrom(until - 1, signed, times) !== undefined
-  if (held && now >= until) return wasHeld ? { is: 'end', cause: { code: 'frozen-too-long' } } : missed
+  if (held && now >= until) return tooLate
   if (held) return { is: 'hold', ...held }
   if (rights === undefined) return { is: 'look', at: 'rights' }
   if (rights === 'no-answer' && now < until) return { is: 'again', inMs: retryMs }

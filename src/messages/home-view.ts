@@ -162,12 +162,14 @@ function stateLine(card: CardView, part: string): Mrkdwn {
   const hold = handover || schedule?.for === 'freeze' ? held : schedule
   if (hold) return heldBriefly(hold)
   if (request.state === 'approved') {
-    if (!handover) return mrkdwn`${state}, ${request.waits && !schedule ? dateTime(request.decidedAt ?? request.createdAt) : 'starting'}`
+    if (!handover) return mrkdwn`${state}, ${request.waits && !schedule ? 'not sent yet' : 'starting'}`
     const who = part === 'mine' ? 'press' : 'the requester can press'
     return mrkdwn`${state}: ${who} *${handover.label}* by ${dateTime(request.expiresAt)}`
   }
-  if (request.state === 'starting' || request.state === 'tracking')
-    return mrkdwn`${state}${request.items ? ',' : ''} since ${dateTime(request.sentAt ?? request.createdAt)}`
+  if (request.state === 'starting' || request.state === 'tracking') {
+    const { unansweredSince, items, sentAt = request.createdAt } = request
+    return mrkdwn`${state}${items && unansweredSince === undefined ? ',' : ''} since ${dateTime(unansweredSince ?? sentAt)}`
+  }
   return request.endedAt === undefined ? mrkdwn`${state}` : mrkdwn`${state}, ${dateTime(request.endedAt)}`
 }
 

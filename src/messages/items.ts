@@ -43,6 +43,7 @@ const states: Record<ItemView['state'] | 'unsure', string> = {
 }
 
 interface WithItems extends Pick<Request, 'state'> {
+  unansweredSince?: number | undefined
   items?: Pick<ItemView, 'state'>[] | undefined
 }
 
@@ -62,7 +63,9 @@ export function progress(items: Pick<ItemView, 'state'>[]): Mrkdwn {
   return mrkdwn`*${[movedCount(items), ...others].join(', ')}*`
 }
 
-export function stateWithCount({ state, items = [] }: WithItems, underway?: string): string {
+/** `moving, 1 of 4 moved`. While the account API does not answer, nobody knows. */
+export function stateWithCount({ state, items = [], unansweredSince }: WithItems, underway?: string): string {
+  if (isOpen(state) && unansweredSince !== undefined) return 'status unknown'
   const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
   return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
 }

@@ -215,7 +215,7 @@ function news(
     case 'target-alerted':
       return targetSentence(view)
     case 'outdated':
-      return mrkdwn`:warning: *The request message is out of date.* ${quotedTitle(description.title)} is *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
+      return mrkdwn`:warning: *The request message is out of date.* ${quotedTitle(description.title)}: *${stateWithCount(request, description.underway)}*. Steps: ${code(`${request.origin.command} audit ${shortId(request)}`)}`
     case 'stopped':
       return stoppedSentence(view)
     case 'ended':

@@ -263,7 +263,7 @@ export function passesWords(passed: Passed[], frozenBy: (id: string | undefined)
 }
 
 export function pressAgain(limit: AccountLimit): Mrkdwn {
-  return mrkdwn`${limitWords(limit).why} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
+  return mrkdwn`${limitWords(limit).why} ${nothingMade} Press again in ${formatDuration(Math.max(1_000, limit.waitMs))}.`
 }
 
 export function notReadBefore(waitMs: number): Mrkdwn {

@@ -181,7 +181,7 @@ function tooLateWords(request: Request, clickerId: string, wouldStop: boolean): 
     case 'waiting':
       return mrkdwn`This request still needs approval. ${changedNothing}`
     case 'approved':
-      return mrkdwn`Already approved${who}. ${clickedInVain}${wouldStop ? ' To stop it, press *Withdraw*.' : ''}`
+      return mrkdwn`Already approved${who}. ${clickedInVain}${wouldStop ? " To stop it before it's sent, press *Withdraw*." : ''}`
     default:
       return isOpen(request.state)
         ? mrkdwn`Already approved${who} (${stateWords(request)}). ${clickedInVain}`

@@ -127,7 +127,7 @@ function startTelling() {
     const slashCommand = { origin, reason: 'the sale', answer: { ephemeral: async () => {} } }
     await run({ slashCommand, args } as never)
   }
-  return { freezes, plan, clock, answers, hooks, marks, set, lift, now: store.now, sweep: () => sweepAll(app) }
+  return { freezes, plan, clock, answers, hooks, shown, marks, set, lift, now: store.now, sweep: (dueAt?: number) => sweepAll(app, dueAt) }
 }
 
 const limited: Posted = { is: 'rate-limited', retryInMs: 30_000 }
@@ -173,6 +173,20 @@ describe('a late message about a freeze', () => {
     clock.ahead = hours(2)
     await sweep()
     expect(marks().toSorted()).toEqual(['The freeze is over.', 'Was frozen'])
+  })
+
+  test.each(['Lifted', 'Replaced'])('nor, at the end that it was set to, that it lasted until then if it was %s before', async (how) => {
+    const { clock, set, lift, sweep, now, shown } = startTelling()
+    await set({ until: (await now()) + hours(1) })
+    await sweep((await now()) + hours(0.5))
+    if (how === 'Lifted') await lift()
+    else await set({ by: 'U0CHI00001', until: (await now()) + hours(3) })
+    await sweep((await now()) + hours(0.5))
+    const [first] = shown
+    expect(first).toMatch(new RegExp(`${how} at .* by <@U0CHI00001>`))
+    clock.ahead = hours(1)
+    await sweep((await now()) + hours(0.5))
+    expect(shown[0]).toBe(first)
   })
 })
 

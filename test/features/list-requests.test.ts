@@ -6,6 +6,7 @@ import type { ItemState, Request } from '../../src/domain/request.ts'
 import { ownFreezeName } from '../../src/domain/starts.ts'
 import { listMoves } from '../../src/features/moves/list.ts'
 import { listPending } from '../../src/features/pending.ts'
+import { requestLine } from '../../src/kit/list.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { fakeApp } from '../fake-app.ts'
 import { judging } from '../given/access.ts'
@@ -86,6 +87,7 @@ const pending = (...open: Request[]) => listingOf(listPending.create(appWith(ope
 const pendingIn = (frozen: Freeze[], open: Request[]) => listingOf(listPending.create(appWith(open, [], [], frozen)).commands[0])
 const moves = (open: Request[], ended: Request[] = [], times: number[] = [], frozen: Freeze[] = []) =>
   listingOf(listMoves.create(appWith(open, ended, times, frozen)).commands[0])
+const lookedUp = (request = requestFor()) => requestLine(appWith([], [], [], untilLifted), request, 'Open request').text
 const untilLifted = [{ name: ownFreezeName, from: 0, to: Number.POSITIVE_INFINITY }]
 const many = (count: number, more: Partial<Request> = {}) =>
   Array.from({ length: count }, (_, index) => requestFor({ id: `${more.state}-${index}`, ...more }))
@@ -107,6 +109,7 @@ test('requests and moves as people see them', async () => {
     requestFor({ state: 'approved', waits: { for: 'freeze', name: ownFreezeName } }),
     requestFor({ state: 'approved', waits: { for: 'window', name: 'office', until: at(5) } }),
   ]
+  const approved = { state: 'approved', decidedAt: requestedAt } as const
   const tracking = { state: 'tracking', sentAt: now - 2 * minutes, decidedAt: now - 3 * minutes } as const
   const open = [
     requestFor({ ...tracking, lateAt: now - minutes }),
@@ -132,8 +135,15 @@ test('requests and moves as people see them', async () => {
     ['Pending: one that Ben may not decide', shown(await pending(requestFor(from(chi))))],
     ['Pending: and what is scheduled or held, the next first', shown(await pendingIn(untilLifted, later))],
     ['Pending: the same once the freeze is lifted', shown(await pending(...later))],
+    [
+      'Pending: approved, and the account holds it',
+      shown(await pending(requestFor({ ...approved, waits: { for: 'account' } }), requestFor(approved))),
+    ],
     ['Pending: only what is scheduled', shown(await pending(...later.slice(1, 2)))],
     ['Pending: an approved key of his own that he can create', shown(await pending(approvedKey(ben), approvedKey(ada)))],
+    ['In look-ups: held by a freeze', lookedUp(later[2])],
+    ['In look-ups: under way', lookedUp(open[0])],
+    ['In look-ups: the account does not answer', lookedUp(open[1])],
     ['Pending: none', shown(await pending(requestFor({ needsApproval: false })))],
     ['Pending: some of another version', shown(await pending(requestFor(), newer, newer))],
     ['Pending: all of another version', shown(await pending(newer))],

@@ -134,8 +134,9 @@ export function outboxApp({ redis, keys }: { redis: Redis; keys: Keys }, options
 }
 
 /** Sends what is owed, however long it was to wait. */
-export async function sweepAll(app: App): Promise<void> {
+export async function sweepAll(app: App, dueAt = Number.POSITIVE_INFINITY): Promise<void> {
   const { redis, keys } = app
-  for (const member of await redis.zrange(keys.outbox, '0', '-1')) await redis.zadd(keys.outbox, 1, member)
+  for (const member of await redis.zrangebyscore(keys.outbox, '-inf', dueAt === Number.POSITIVE_INFINITY ? '+inf' : dueAt))
+    await redis.zadd(keys.outbox, 1, member)
   await sweepOutbox(app, () => {})
 }

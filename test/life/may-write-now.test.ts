@@ -71,6 +71,11 @@ const table: [string, Partial<WriteFacts>, ReturnType<typeof mayWriteNow> | type
     { ...late, times: { ...times, freezes: [freeze(now)] } },
     { is: 'end', cause: { code: 'frozen-too-long' } },
   ],
+  [
+    'a freeze is on, and it is too late by days',
+    { ...late, now: until + 48 * 60 * minutes, times: { ...times, freezes: [freeze(now)] } },
+    { is: 'end', cause: { code: 'frozen-too-long' } },
+  ],
   ['a freeze is on that began when it was too late', { ...late, times: { ...times, freezes: [freeze(until)] } }, missed],
   ['rights: not looked at', { rights: undefined }, { is: 'look', at: 'rights' }],
   ['rights: no answer', { rights: 'no-answer' }, { is: 'again', inMs: 10_000 }],

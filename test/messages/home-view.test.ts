@@ -87,7 +87,7 @@ test('the Home tab in every situation', async () => {
           entry(),
           { ...entry(), link: undefined },
         ],
-        underway: [entry({ state: 'tracking', sentAt })],
+        underway: [entry({ state: 'tracking', sentAt }), entry({ id: idOf(1), state: 'tracking', sentAt, unansweredSince: now - minutes })],
       },
     ],
     ['More ended requests than are shown', { mine: [entry({ state: 'done', sentAt, endedAt: now })], more: 12 }],

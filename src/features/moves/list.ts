@@ -41,7 +41,6 @@ function stateOf({ request, underway, hold }: ListedMove): Mrkdwn {
   }
   if (hold) return heldBriefly(hold)
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
-  if (isOpen(request.state) && request.unansweredSince !== undefined) return mrkdwn`unknown (the account API doesn't answer)`
   const late = isOpen(request.state) && request.lateAt !== undefined
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
