@@ -5,6 +5,7 @@ import { parseKeyName, writeKeyName } from '../../src/domain/account.ts'
 import { holdOf, isOpen, payloadHash, type Request, resourcesOf } from '../../src/domain/request.ts'
 import type { RequestSignatures } from '../../src/domain/request-signature.ts'
 import type { Keyring } from '../../src/domain/signing.ts'
+import type { FreezeRecord } from '../../src/record/freeze.ts'
 import { createStore, encodeFields } from '../../src/record/store.ts'
 import { createKeys, type Keys } from '../../src/redis/key-names.ts'
 import { seal } from '../../src/redis/sealed.ts'
@@ -50,15 +51,21 @@ function decidedBefore(signatures: Stored['signatures'], request: Request, befor
   return decision.breakGlass ? signatures.signBreakGlass(request, decision) : signatures.signApproved(request, decision)
 }
 
+const timesIn = ['createdAt', 'setAt', 'since', 'from', 'to', 'until', 'end']
+
+/** The fields of a record with its times earlier. */
+function shiftTimes<Facts extends object>(facts: Facts, ms: number): Facts {
+  const shifted = Object.entries(facts).map(([name, value]) => [name, timesIn.includes(name) && value ? value - ms : value])
+  return Object.fromEntries(shifted)
+}
+
 /** Shifts the times of the freeze that people set, if they ever set one, and of the message about its end, in the same way. */
 async function shiftFreeze({ redis, keys }: Pick<Stored, 'redis' | 'keys'>, keyring: Keyring, ms: number): Promise<void> {
   const text = await redis.get(keys.freeze)
   if (text === null) return
-  const record = factsOf(text)
-  const before = (at: number | undefined) => at && at - ms
-  const ended = record.before.map(({ from, to }: { from: number; to: number }) => ({ from: before(from), to: before(to) }))
-  const times = { setAt: before(record.setAt), from: before(record.from), until: before(record.until), before: ended }
-  await redis.set(keys.freeze, seal(keyring, 'freeze', { ...record, ...times }))
+  const { next, replaced, ...record } = shiftTimes<FreezeRecord>(factsOf(text), ms)
+  const more = { before: record.before.map((span) => shiftTimes(span, ms)), next: next && shiftTimes(next, ms) }
+  await redis.set(keys.freeze, seal(keyring, 'freeze', { ...record, ...more, replaced: replaced && shiftTimes(replaced, ms) }))
   const owed = (await redis.zrange(keys.outbox, '0', '-1')).filter((each) => each.startsWith('freeze-'))
   for (const each of owed) await redis.zincrby(keys.outbox, -ms, each)
 }
@@ -72,7 +79,7 @@ async function shiftKeys(
 ): Promise<number> {
   for (const [id, text] of Object.entries(await redis.hgetall(keys.keyEnds))) {
     const end = factsOf(text)
-    const shifted = { ...end, createdAt: end.createdAt - ms, end: end.end - ms, since: end.since - ms }
+    const shifted = { ...end, ...shiftTimes(end, ms), replaces: end.replaces && shiftTimes(end.replaces, ms) }
     await redis.hset(keys.keyEnds, id, seal(keyring, 'key-end', shifted))
   }
   let count = 0
