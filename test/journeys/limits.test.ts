@@ -25,7 +25,7 @@ describe('another tool has used up the writes of the minute', () => {
 
     await world.ada.click(card, 'Create key')
     const answer = await untilShown(world.slack, people.ada, /Press again/)
-    expect(answer.text).toMatch(/The account allows 20 changes a minute\. Press again in \d+\u00a0s\.$/)
+    expect(answer.text).toMatch(/The account allows 20 changes a minute\. Nothing was created\. Press again in \d+\u00a0s\.$/)
     await world.ada.click(await untilCard(world.slack, /press \*Create key\*/), 'Create key')
     expect(accepted(world)).toEqual([])
 

@@ -241,7 +241,7 @@ test('a key that the account API refuses for good ends with what to do instead o
 test('a press while the reads of the account are spent names the limit, and changes nothing', async () => {
   const unread = new AccountLimitError({ operation: 'apiKeys.list', kind: 'read', waitMs: 40_000, perMinute: 60, answered: false })
   const { press, steps } = await approvedKey({ unread })
-  await expect(press()).rejects.toThrow('The account allows 60 reads a minute. Press again in 40\u00a0s.')
+  await expect(press()).rejects.toThrow('The account allows 60 reads a minute. Nothing was created. Press again in 40\u00a0s.')
   expect(steps()).toEqual([])
 })
 
@@ -258,7 +258,7 @@ test('a key that the account API refuses because of its limit can be created wit
   const { press, steps, state, live, errors, ephemerals } = await approvedKey({ refused })
   await press()
   expect([steps(), await state(), live, errors]).toEqual([['issue', 'limit'], 'approved', [], []])
-  expect(ephemerals).toEqual(['The account allows 20 changes a minute. Press again in 40\u00a0s.'])
+  expect(ephemerals).toEqual(['The account allows 20 changes a minute. Nothing was created. Press again in 40\u00a0s.'])
 })
 
 test('a click after the deadline, before a worker has expired the request, expires it', async () => {
