@@ -1,11 +1,11 @@
 import type { KnownBlock } from '@slack/web-api'
 import type { Words } from '../domain/change.ts'
-import { isItemUnderway, isOpen, type Request, type RequestItem } from '../domain/request.ts'
+import { isItemUnderway, type Request, type RequestItem } from '../domain/request.ts'
 import type { Catalog, Opened } from '../record/catalog.ts'
 import { wholeSection } from '../slack/blocks.ts'
 import { type Columns, dataTable, itemRows } from '../slack/table.ts'
 import { capitalised, code, joinMrkdwn, type Mrkdwn, mrkdwn } from '../slack/text.ts'
-import { span, stateWords } from './request-words.ts'
+import { isUnseen, span, stateWords } from './request-words.ts'
 import { endingWords, whyWords, wordsOfFindings } from './why-not.ts'
 
 export interface ItemView extends Pick<RequestItem, 'state' | 'sentAt' | 'lateAt' | 'endedAt'> {
@@ -63,11 +63,9 @@ export function progress(items: Pick<ItemView, 'state'>[]): Mrkdwn {
   return mrkdwn`*${[movedCount(items), ...others].join(', ')}*`
 }
 
-/** `moving, 1 of 4 moved`. While the account API does not answer, nobody knows. */
 export function stateWithCount({ state, items = [], unansweredSince }: WithItems, underway?: string): string {
-  if (isOpen(state) && unansweredSince !== undefined) return 'status unknown'
-  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state }, underway)
-  return items.length === 0 || state === 'done' ? words : `${words}, ${movedCount(items)}`
+  const words = state === 'failed' && isPartlyDone(items) ? 'partly done' : stateWords({ state, unansweredSince }, underway)
+  return items.length === 0 || state === 'done' || isUnseen({ state, unansweredSince }) ? words : `${words}, ${movedCount(items)}`
 }
 
 export function unsentWords(items: Pick<ItemView, 'state'>[]): string | undefined {
@@ -104,9 +102,9 @@ export function itemBlocks(
     return wholeSection(joinMrkdwn([names, ...more], ', '))
   }
   const tellsWhy = items.filter((item) => whyNotDone(item)).length <= mostReasons
-  const isUnseen = request.state === 'untracked' || (request.unansweredSince !== undefined && isOpen(request.state))
+  const nobodyKnows = request.state === 'untracked' || isUnseen(request)
   // The answer to the write was lost.
-  const isUnsure = (item: ItemView) => (isUnseen && isItemUnderway(item)) || (item.state === 'starting' && item.lateAt !== undefined)
+  const isUnsure = (item: ItemView) => (nobodyKnows && isItemUnderway(item)) || (item.state === 'starting' && item.lateAt !== undefined)
   const lines = shown.map((item) => stateLine(isUnsure(item) ? 'unsure' : item.state, item, tellsWhy))
   return wholeSection(joinMrkdwn([...lines, ...more], '\n'))
 }

@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import { type Passed, type Request, type SourceAlert, type StoredState, scheduleOf, type Waits } from '../domain/request.ts'
+import { isOpen, type Passed, type Request, type SourceAlert, type StoredState, scheduleOf, type Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -38,7 +38,15 @@ const names: Record<StoredState, string> = {
   unknown: "in a state that this version of Lockkeeper doesn't know",
 }
 
-export function stateWords(request: Pick<Request, 'state'>, underway?: string): string {
+type State = Pick<Request, 'state'> & { unansweredSince?: number | undefined }
+
+/** Whether it may have ended, because the account API has not answered since it was sent. */
+export function isUnseen({ state, unansweredSince }: State): boolean {
+  return unansweredSince !== undefined && isOpen(state)
+}
+
+export function stateWords(request: State, underway?: string): string {
+  if (isUnseen(request)) return 'status unknown'
   return request.state === 'tracking' && underway ? underway : names[request.state]
 }
 

@@ -7,7 +7,7 @@ const words: [RegExp, Answer][] = [
   [/^You already approved this, so nothing changed\. (One|\d) more needed\./, 'duplicate'],
   [/^This request still needs approval/, 'still waiting'],
   [
-    /^Already approved( by you| by <@\w+>)?( \((starting|in progress)\))?\. Your click had no effect\.( To stop it before it's sent, press \*Withdraw\*\.)?$/,
+    /^Already approved( by you| by <@\w+>)?( \((starting|in progress|status unknown)\))?\. Your click had no effect\.( To stop it before it's sent, press \*Withdraw\*\.)?$/,
     'too late:approved',
   ],
   [
