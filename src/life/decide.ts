@@ -126,7 +126,10 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
   return { set: { decision, reminded }, audit, dueInMs, extendMs, reports: ['approved'] }
 }
 
-/** Checked before the form that asks for the reason. The audit names the button: an emergency approval begins with *Approve*. */
+/**
+ * Checked before the form that asks for the reason, by what is known: what is sent is judged anew, and Slack forgets a press after 3 s. The audit names
+ * the button: an emergency approval begins with *Approve*.
+ */
 export async function mayDecide(
   app: App,
   request: Request,
@@ -135,7 +138,7 @@ export async function mayDecide(
   button: CardButtonId = to === 'decide' ? cardButtons.reject : cardButtons.approve,
 ): Promise<void> {
   refuseRequesterOfDecided(request, origin, button)
-  await authorize(app, origin, { to, request, button })
+  await authorize(app, origin, { to, request, button }, false)
   refuseUnlessWaiting(request, origin.userId, button)
 }
 

@@ -47,9 +47,9 @@ interface Noting extends Confirming {
   errors: ErrorReports
 }
 
-/** Returns what allows an intent. Throws a Refusal and notes it if the person may not. */
-export async function authorize(app: Noting, origin: Origin, intent: Intent): Promise<Grant> {
-  const ruling = await judge(app, origin, intent, intent.to !== 'read')
+/** Returns what allows an intent. Throws a Refusal and notes it if the person may not. `fresh`: see `judge`. */
+export async function authorize(app: Noting, origin: Origin, intent: Intent, fresh = intent.to !== 'read'): Promise<Grant> {
+  const ruling = await judge(app, origin, intent, fresh)
   if (!ruling.allowed) throw await refuse(app, origin, intent, ruling.denial)
   return ruling.grant
 }

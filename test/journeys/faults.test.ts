@@ -147,6 +147,27 @@ describe('a service that the bot needs is away', () => {
   })
 })
 
+test('Slack is slow to say who is an approver: the form of a decision opens by what is known, and what is sent is judged anew', async () => {
+  const world = await startWorld()
+  const { card } = await requestMove(world)
+  await world.chiara.command('/infra freeze because the sale', { channel: ops })
+  await world.ben.command('/infra pending', { channel: ops })
+  await untilShown(world.slack, people.ben, /You can approve 1/)
+  const slow = ['users.info', 'usergroups.users.list', 'conversations.info'].map((method) =>
+    world.slack.faults.add({ method, kind: 'delay', delayMs: 3_500, times: 100 }),
+  )
+
+  await world.ben.click(card, 'Approve')
+  await expect.poll(() => world.ben.openViews()).toHaveLength(1)
+  for (const fault of slow) fault.remove()
+  const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
+  if (group) group.members = group.members.filter((id) => id !== people.ben)
+  await world.ben.submit()
+
+  await world.slack.until(() => JSON.stringify(world.ben.openViews()).includes("aren't an approver"))
+  expect((await untilCard(world.slack, /needs approval from/)).text).not.toMatch(/Approved/)
+})
+
 test('the operators are notified once that the account rejects the key, even if only a person finds it', async () => {
   const world = await startWorld({ env: { OPS_CHANNEL: general } })
   world.slack.invite(general)
