@@ -159,6 +159,7 @@ test('Slack is slow to say who is an approver: the form of a decision opens by w
 
   await world.ben.click(card, 'Approve')
   await expect.poll(() => world.ben.openViews()).toHaveLength(1)
+  expect(slow.map(({ fired }) => fired)).toEqual([0, 0, 0])
   for (const fault of slow) fault.remove()
   const group = world.slack.workspace.userGroups.find(({ id }) => id === 'S0ONCALL01')
   if (group) group.members = group.members.filter((id) => id !== people.ben)
