@@ -72,6 +72,13 @@ export function unableToConfirm(lacks = '', userIds: string[]): z.infer<typeof U
   return [...named.map((by) => ({ code, lacks, by }) as const), ...(others > 0 ? [{ code, lacks, others } as const] : [])]
 }
 
+/** That its requester can end it only by an emergency approval, as kept in the warnings of a request. */
+const TooFewOthers = z.object({ code: z.literal('too-few-others'), by: z.string() })
+
+export function tooFewOthers(isSo: boolean, by: string): z.infer<typeof TooFewOthers>[] {
+  return isSo ? [{ code: 'too-few-others', by }] : []
+}
+
 /** How things differ now from what Lockkeeper's last change left. */
 const ChangedOutside = z.object({ code: z.literal('changed-outside'), causes: z.array(Finding) })
 
@@ -81,7 +88,9 @@ function changedOutsideWords({ causes }: z.infer<typeof ChangedOutside>, change:
   return ['Changed outside Lockkeeper since its last change:', ...named, ...more]
 }
 
-const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable, ChangedOutside])
+const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable, TooFewOthers, ChangedOutside])
+
+const ofApprovers = z.union([Unable, TooFewOthers])
 
 /** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited, and `confirmBy` asks for it. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
@@ -104,6 +113,11 @@ export function warningWords(
         const who = data.by === undefined ? phrase`${data.others ?? 0} other approvers` : phrase`${person(data.by)}`
         return { phrase: phrase`${who} had no ${data.lacks} when this was requested.`, isNote: true }
       }
+      case 'too-few-others':
+        return {
+          phrase: phrase`Too few others could approve this when it was requested. ${person(data.by)} can approve it alone, in an emergency.`,
+          isNote: true,
+        }
       default: {
         const words = findingWords(change, finding)
         return { phrase: phraseOf(words), isNote: words.isNote }
@@ -111,8 +125,8 @@ export function warningWords(
     }
   }
   const isOf = (each: Finding) => {
-    const { data } = Unable.safeParse(each)
-    return !data || (state === 'waiting' && data.lacks === confirmBy)
+    const { data } = ofApprovers.safeParse(each)
+    return !data || (state === 'waiting' && (data.code === 'too-few-others' || data.lacks === confirmBy))
   }
   const all = warnings.filter(isOf).map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)

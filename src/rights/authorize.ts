@@ -29,7 +29,7 @@ import type { RequestSignatures } from '../domain/request-signature.ts'
 import { cleanText } from '../domain/text.ts'
 import { belongsTo, readButton } from '../messages/button-ids.ts'
 import { reasonRequired } from '../messages/submit-words.ts'
-import { unableToConfirm } from '../messages/warnings.ts'
+import { tooFewOthers, unableToConfirm } from '../messages/warnings.ts'
 import { denialWords } from '../messages/why-not.ts'
 import type { ErrorReports } from '../ops/log.ts'
 import type { Metrics } from '../ops/metrics.ts'
@@ -150,16 +150,16 @@ export async function admit(
   ]
   const { unable } = await confirmersOf(app, rule)
   const others = unable.filter((userId) => userId !== origin.userId)
-  return { rule, unchecked, warnings: unableToConfirm(rule.confirmBy, others) }
+  return { rule, unchecked, warnings: [...tooFewOthers(approvers === 'alone', origin.userId), ...unableToConfirm(rule.confirmBy, others)] }
 }
 
-/** Whether the possible approvers are enough. The requester counts only if the rule allows break-glass. */
+/** Whether the possible approvers are enough. `alone`: the others are not, but the rule lets the requester approve it alone. */
 async function findApprovers(
   app: Confirming,
   terms: ApproveTerms,
   rule: PolicyRule,
   origin: Origin,
-): Promise<'enough' | 'too-few' | 'unknown'> {
+): Promise<'enough' | 'alone' | 'too-few' | 'unknown'> {
   const { users, userGroups } = approversOf(terms)
   const membership = await members(app, userGroups, 'refusal')
   const groups = [...membership.values()]
@@ -168,16 +168,18 @@ async function findApprovers(
   const teamId = teamIdFor(app, origin)
   const able = await ableToConfirm(app, rule, [...new Set([...users, ...inGroups])])
   const eligible: string[] = []
+  let isAlone = false
   for (const userId of able) {
     const isOwn = userId === origin.userId
     if (isOwn && !rule.breakGlass) continue
     const person = await app.directory.person(userId)
     if (person.standing === 'unknown') return 'unknown'
     if (person.standing !== 'member' || !isOf(person, teamId)) continue
-    eligible.push(userId)
-    if (isOwn || tallyApprovals(terms, eligible, membership).enough) return 'enough'
+    if (isOwn) isAlone = true
+    else eligible.push(userId)
+    if (tallyApprovals(terms, eligible, membership).enough) return 'enough'
   }
-  return 'too-few'
+  return isAlone ? 'alone' : 'too-few'
 }
 
 /** An intent, or the id of a button or form that could not be trusted. */

@@ -4,7 +4,7 @@ import type { Finding } from '../../src/domain/change.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { explainEvacuation } from '../../src/features/moves/evacuation.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
-import { lastChangeOf, rejectionOf, unableToConfirm, warningWords } from '../../src/messages/warnings.ts'
+import { lastChangeOf, rejectionOf, tooFewOthers, unableToConfirm, warningWords } from '../../src/messages/warnings.ts'
 import { createCatalog } from '../../src/record/catalog.ts'
 import { minutes, moveFacts, requestedAt, requestFor } from '../given/request.ts'
 import { expectDocument } from './documents.ts'
@@ -68,8 +68,10 @@ test('warnings of a request', async () => {
     ['Open requests move to the server that is evacuated', shown({ ...there, code: 'also-a-target', others: 2 })],
     ['An approver has no passkey', shown(...unableToConfirm('passkey', ['U0BEN00001']))],
     ['Four have none', shown(...unableToConfirm('passkey', ['U0ADA00001', 'U0BEN00001', 'U0CHI00001', 'U0DOV00001']))],
+    ['Too few others can approve', shown(...tooFewOthers(true, 'U0ADA00001'))],
   ])
   for (const state of ['failed', 'expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
   // Once it is approved, nobody has to confirm it anymore.
   for (const state of ['approved', 'done'] as const) expect(shownIn(state, unableToConfirm('passkey', ['U0BEN00001']))).toBe('')
+  expect(shownIn('approved', tooFewOthers(true, 'U0ADA00001'))).toBe('')
 })

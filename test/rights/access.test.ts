@@ -155,6 +155,17 @@ describe('a request', () => {
     expect(noted.flatMap(({ causes = [] }) => causes.map(({ code }) => code))).toEqual(['too-few-approvers'])
   })
 
+  test('says so if the others who may approve are too few, and the rule lets its requester approve it alone', async () => {
+    const breakGlass = (names: string[], approvals: number) => ({
+      rules: [ruleFor({ approve: approveBy(names, approvals), breakGlass: true })],
+    })
+    const warned = async (...given: [string[], number]) => (await admitted(breakGlass(...given))).warnings.map(({ code }) => code)
+
+    expect(await warned(['U0ADA00001', 'U0BEN00001'], 2)).toEqual(['too-few-others'])
+    expect(await warned(['U0ADA00001', 'U0BEN00001'], 1)).toEqual([])
+    expect(await warned(['U0ADA00001', 'U0BEN00001', 'U0CHI00001'], 2)).toEqual([])
+  })
+
   test('is admitted if the requester is the only approver and the rule allows break-glass', async () => {
     const breakGlass = (names: string[]) => ({
       rules: [ruleFor({ approve: approveBy(names), breakGlass: true })],
