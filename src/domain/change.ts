@@ -244,6 +244,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   endOf?(input: Input, facts: Facts): NewEnd | undefined
   /** When it is too late for it, in ms since 1970: nobody can approve it after that, or press its button. */
   tooLateAt?(facts: Facts): number | undefined
+  /** Until when it keeps a key past its end once it is approved, in ms since 1970. */
+  keepsUntil?(facts: Facts): number | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

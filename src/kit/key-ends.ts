@@ -9,6 +9,9 @@ import { moment, type Phrase, phrase } from '../domain/text.ts'
 import { guardStore } from '../redis/connect.ts'
 import { type Opened, open, replace, seal } from '../redis/sealed.ts'
 
+/** A request for a later end that is approved or under way keeps a key for this long after its end. */
+export const keptMs = 24 * 3_600_000
+
 /** A key that ends by itself, as it is signed in Redis. Times are in ms since 1970. */
 export const KeyEnd = z.object({
   keyId: z.string(),
@@ -29,6 +32,8 @@ export const KeyEnd = z.object({
   gone: z.literal(true).optional(),
   /** Only as it is shown: the last characters of its token, as the list showed them. */
   lastSlice: z.string().optional(),
+  /** Only as it is shown: until when a request for a later end keeps it past its end. */
+  keptUntil: z.number().optional(),
   /** It gets this end once the request with this id is done, if its record and its name then still have the end that this replaces. */
   once: z.string().optional(),
   /** `since`: of its record, if that was not lost. Another record can have the same end. */
@@ -136,12 +141,34 @@ export async function shownEnds(app: App, listed?: ApiKey[]): Promise<Map<string
     const before = ends.get(end.keyId)
     if (isDone(once) && before?.since === replaces?.since) ends.set(end.keyId, { ...end, replaces: before?.replaces ?? replaces ?? {} })
   }
-  return listed ? new Map([...ends].map(([id, key]) => [id, shownAs(key, listed)])) : ends
+  if (!listed) return ends
+  return new Map(
+    await Promise.all([...ends].map(async ([id, key]) => [id, { ...shownAs(key, listed), keptUntil: await keptUntil(app, key) }] as const)),
+  )
+}
+
+/** Until when an approved extension keeps a key that is past its end. */
+async function keptUntil(app: App, { keyId, end }: KeyEnd): Promise<number | undefined> {
+  return end <= Date.now() && (await endUnderWay(app, keyId)) > end ? end + keptMs : undefined
+}
+
+/** The latest end that a request gives a key which is approved or under way, and not forged. 0 without one. */
+export async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
+  const others = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
+  const ends = others.map((request) => {
+    // One that this process cannot verify may be genuine for those with a newer STATE_KEY.
+    const isBelieved = request.state !== 'waiting' && ['genuine', 'unknown-key'].includes(signatures.verifyRecord(request))
+    const opened = isBelieved ? catalog.openIfFit(request) : undefined
+    const next = opened?.change.endOf?.(opened.input, opened.facts)
+    return typeof next === 'object' && typeof next.endsAt === 'number' ? next.endsAt : 0
+  })
+  return Math.max(0, ...ends)
 }
 
 /** Of two keys of one name, says which replaced the other. */
-export function endsWhen({ end, isReplaced }: Pick<KeyEnd, 'end' | 'isReplaced'>): Phrase {
-  return phrase`${moment(end)}${isReplaced ? [`, ${replacedWords}`] : []}`
+export function endsWhen({ end, isReplaced, keptUntil }: Pick<KeyEnd, 'end' | 'isReplaced' | 'keptUntil'>): Phrase {
+  const kept = keptUntil === undefined ? [] : phrase`, kept until ${moment(keptUntil)} by an approved request`
+  return phrase`${moment(end)}${isReplaced ? [`, ${replacedWords}`] : []}${kept}`
 }
 
 /** After a rotation with overlap two keys have one name, until one of them is gone. `listed`: absent if it can't be read. */

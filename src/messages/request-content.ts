@@ -49,6 +49,8 @@ export interface CardView {
   remark?: string | undefined
   /** The requester's button of a change whose result only the requester gets. `warning`: what they must confirm. `tooLateAt`: when its key ends. */
   handover?: { label: string; warning?: string | undefined; tooLateAt?: number | undefined } | undefined
+  /** Until when it keeps its key past the end of that, once it is approved. */
+  keepsUntil?: number | undefined
   reverseLabel?: string | undefined
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined

@@ -131,7 +131,12 @@ export function cardActions(view: CardView, { inList = false, isAlone = false } 
         : []
     }
     case 'approved': {
-      const [lost, hold] = [mrkdwn`${title}\nNothing was sent yet.`, holdShown(view)]
+      // What does not fit is cut at its end.
+      const lost =
+        view.keepsUntil !== undefined
+          ? mrkdwn`The key is then deleted at its end, or at once if that is past.\n${title}`
+          : mrkdwn`${title}\nNothing was sent yet.`
+      const hold = holdShown(view)
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),
         // Its approvers let it start. A rule that needs no approval has none.

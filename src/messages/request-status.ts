@@ -26,7 +26,7 @@ export function statusLine(view: CardView): Mrkdwn {
       if (held && late) return mrkdwn`:white_check_mark: *Approved.* ${late}.${soonerWords(rule, held)}`
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
-        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${soonerWords(rule, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${resolvedWords(request)}`
+        : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${keptWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${resolvedWords(request)}`
     }
     case 'starting':
     case 'tracking': {
@@ -88,10 +88,16 @@ export function pressBy({ request, held }: CardView): Mrkdwn {
 }
 
 /** What holds it until its key has ended, without the full stop. Undefined if it can be pressed before. */
-export function tooLateWords({ handover, held }: CardView): Mrkdwn | undefined {
-  const { tooLateAt } = handover ?? {}
+export function tooLateWords({ handover, held, keepsUntil }: CardView): Mrkdwn | undefined {
+  const tooLateAt = handover?.tooLateAt ?? keepsUntil
   if (tooLateAt === undefined || held?.until === undefined || held.until < tooLateAt) return undefined
-  return mrkdwn`${heldWords(held)} Too late: the key ends ${dayAndTime(tooLateAt)}`
+  return mrkdwn`${heldWords(held)} Too late: the key ${keepsUntil !== undefined ? 'is kept only until' : 'ends'} ${dayAndTime(tooLateAt)}`
+}
+
+/** Nobody has to hurry while it keeps what it is about, and who withdraws it lets that end. */
+function keptWords({ keepsUntil, rule }: CardView, hold: Waits): Mrkdwn {
+  if (keepsUntil !== undefined) return mrkdwn` It keeps the key meanwhile, until ${dayAndTime(keepsUntil)} at most.`
+  return mrkdwn`${soonerWords(rule, hold)}`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */

@@ -94,6 +94,7 @@ export function viewOf(app: App, request: Request): CardView {
       warning: opened && change.handover.warning?.(opened.input),
       tooLateAt: opened && change.tooLateAt?.(opened.facts),
     },
+    keepsUntil: opened?.change.keepsUntil?.(opened.facts),
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),

@@ -123,6 +123,7 @@ test('keys that should have ended come first, by their record, or by their name 
     end('2026-11-20', 'tok_extended', 'extended'),
     end('2026-11-21', 'tok_stuck', 'stuck'),
     end('2026-11-20', 'tok_ending', 'ending'),
+    end('2026-11-20', 'tok_kept', 'kept'),
     end('2026-11-27', 'tok_soon', 'soon'),
     end('2026-11-27', 'tok_replaced', 'replaced'),
     end('2026-11-21', 'tok_minutes', 'minutes'),
@@ -132,6 +133,7 @@ test('keys that should have ended come first, by their record, or by their name 
     ['tok_extended', { end: now + 8 * day, since }],
     ['tok_stuck', { end: now - 2 * 3_600_000, since }],
     ['tok_ending', { end: now - 60_000, since }],
+    ['tok_kept', { end: now - 2 * 3_600_000, since, keptUntil: now + 22 * 3_600_000 }],
     ['tok_soon', { end: now + 6 * day, since }],
     ['tok_minutes', { end: now + 600_000, since: now - 60_000 }],
     ['tok_replaced', { end: now + 6 * day, since, isReplaced: true as const }],
@@ -140,7 +142,7 @@ test('keys that should have ended come first, by their record, or by their name 
   const attention = (text: unknown) => /Needs attention: ([^·\n]*) {2}·/.exec(String(text))?.[1]
   expect(
     rows.map((row) => [
-      /(?:old|lost-longer|lost|later|extended|stuck|ending|soon|minutes|replaced)/.exec(String(row))?.[0],
+      /(?:old|lost-longer|lost|later|extended|stuck|ending|kept|soon|minutes|replaced)/.exec(String(row))?.[0],
       attention(row),
     ]),
   ).toEqual([
@@ -148,11 +150,12 @@ test('keys that should have ended come first, by their record, or by their name 
     ['lost-longer', 'should have ended on 4 Dec 2025, no use shown'],
     ['stuck', 'should have ended on 20 Nov, no use shown'],
     ['old', 'no use shown, 2 years old, full access from any IP'],
+    ['ending', 'past its end, no use shown'],
+    ['kept', 'past its end, no use shown'],
     ['soon', 'ends soon, no use shown'],
     ['minutes', 'ends soon, no use shown'],
     ['later', 'no use shown'],
     ['extended', 'no use shown'],
-    ['ending', 'no use shown'],
     ['replaced', 'no use shown'],
   ])
   expect(apiKeyListing(wholeList(keys), ['ends', 'soon'], { now, ends, ownLastSlice: '' }).rows).toHaveLength(2)

@@ -179,6 +179,23 @@ describe('a key for a time', () => {
     await untilCard(world.slack, /needs approval from[^\n]* Held by a freeze, until <!date[^>]*>\. Too late: the key ends <!date/)
   })
 
+  test.each([
+    ['2h', / Held by a freeze, until <!date[^>]*>\. It keeps the key meanwhile, until <!date[^>]*> at most\.$/m],
+    ['2d', / Held by a freeze, until <!date[^>]*>\. Too late: the key is kept only until <!date/],
+  ])('is kept by an extension that a freeze of %s holds, which says so and what follows if it is withdrawn', async (lasts, words) => {
+    const world = await start()
+    await carryOut(world, '/infra keys create ci-deploy for 1h', 'Create key')
+    await world.ada.command('/infra keys extend ci-deploy 30d', { channel: ops })
+    const asked = await untilCard(world.slack, /Extend API key ci-deploy.*needs approval from/s)
+    await world.ben.command(`/infra freeze for ${lasts} because of the sale`, { channel: ops })
+    await untilCard(world.slack, /Extend API key.* Held by a freeze/s)
+    await world.chiara.click(asked, 'Approve')
+    await world.slack.until(() => world.chiara.openViews().length === 1)
+    await world.chiara.submit()
+    const card = await untilCard(world.slack, words)
+    expect(JSON.stringify(card.blocks)).toMatch(/The key is then deleted at its end, or at once if that is past\./)
+  })
+
   test('is not extended by an approval that comes after its end', async () => {
     const world = await start()
     await carryOut(world, '/infra keys create short for 1h', 'Create key')

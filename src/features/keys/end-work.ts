@@ -12,8 +12,10 @@ import { isOpen, type Request } from '../../domain/request.ts'
 import {
   changeEnd,
   earlierNow,
+  endUnderWay,
   type KeyEnd,
   type KeyEndMessage,
+  keptMs,
   messageIdOf,
   placeOf,
   readEnd,
@@ -39,9 +41,6 @@ const listedWithinMs = 10 * 60_000
 
 /** Operators are notified of a key that is still there this long after its end. */
 const overdueMs = 3_600_000
-
-/** A request for a later end that is approved or under way keeps a key for this long after its end. */
-const keptMs = 24 * 3_600_000
 
 /**
  * What is due for keys that end: calls of their owners, and deletions. Without anything due, it reads the account only from time to time, to
@@ -224,19 +223,6 @@ async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise
   if (!record || record.end > now) return 'kept'
   if (later > record.end && now - record.end < keptMs) return 'kept'
   return (parseKeyName(key?.name)?.end ?? 0) > record.end ? 'in-doubt' : 'over'
-}
-
-/** The latest end that a request gives a key which is approved or under way, and not forged. 0 without one. */
-async function endUnderWay({ store, catalog, signatures }: App, keyId: string): Promise<number> {
-  const others = await store.othersFor({ id: '', resource: `api_key:${keyId}` })
-  const ends = others.map((request) => {
-    // One that this process cannot verify may be genuine for those with a newer STATE_KEY.
-    const isBelieved = request.state !== 'waiting' && ['genuine', 'unknown-key'].includes(signatures.verifyRecord(request))
-    const opened = isBelieved ? catalog.openIfFit(request) : undefined
-    const next = opened?.change.endOf?.(opened.input, opened.facts)
-    return typeof next === 'object' && typeof next.endsAt === 'number' ? next.endsAt : 0
-  })
-  return Math.max(0, ...ends)
 }
 
 async function tellOverdue(app: App, ends: KeyEnd[], now: number): Promise<void> {

@@ -10,7 +10,7 @@ import { isElapsed } from '../../domain/times.ts'
 import { changeFeature } from '../../kit/change-feature.ts'
 import { pick } from '../../kit/change-form.ts'
 import { finding, findings } from '../../kit/findings.ts'
-import { KeyEnd, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
+import { KeyEnd, keptMs, recordLaterEnd, shownEnds } from '../../kit/key-ends.ts'
 import { findListed, listedFact, shownFacts, withListed } from '../../kit/listed.ts'
 import { findTyped } from '../../kit/thing.ts'
 import { apiKeys } from '../../kit/things.ts'
@@ -159,6 +159,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     resource: ({ keyId }) => `api_key:${keyId}`,
     endOf: ({ endsAt }) => ({ endsAt }),
     tooLateAt: ({ known }) => known?.end,
+    keepsUntil: ({ known }) => known && known.end + keptMs,
     preflight: (input, options) => preflight(app, input, options),
     differences: ({ known: approved }, { known: now }) => {
       if (!approved || !now || approved.end === now.end) return []

@@ -13,7 +13,7 @@ import { type Column, type Columns, type Details, detailsOf, idColumn } from '..
 import { code, dateTime, joinMrkdwn, type Mrkdwn, mention, mrkdwn, phraseWords } from '../../slack/text.ts'
 import { keyInForm } from './end-words.ts'
 
-type Ending = Pick<KeyEnd, 'end' | 'since' | 'isReplaced'>
+type Ending = Pick<KeyEnd, 'end' | 'since' | 'isReplaced' | 'keptUntil'>
 
 /** A key with the values that its row is searched and sorted by, computed once for each key. */
 interface ListedKey extends ApiKey {
@@ -97,9 +97,10 @@ function listed(key: ApiKey, { now, ownLastSlice, ends, left }: Reading): Listed
   const isOwn = isOwnKey(key, { ownLastSlice })
   const hasLeft = left?.has(requesterOfKey(key) ?? '') ? ['its owner left the workspace'] : []
   const end = ends?.get(key.id)
-  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: end?.end })
+  const { isUrgent, remarks } = remarksOn(key, now, { isOwn, recordedEnd: end?.keptUntil ?? end?.end })
   const isSoon = end && (callDue(end, now) || (now < end.end && end.end - now < soonMs))
-  const soon = isSoon && !end.isReplaced ? ['ends soon'] : []
+  const isOver = end && end.end <= now
+  const soon = isOver ? ['past its end'] : isSoon && !end.isReplaced ? ['ends soon'] : []
   return { ...key, isOwn, ends: end, isUrgent, remarks: isUrgent ? [...remarks, ...hasLeft] : [...soon, ...hasLeft, ...remarks] }
 }
 

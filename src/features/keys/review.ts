@@ -41,10 +41,16 @@ async function review(app: App): Promise<void> {
 const mostShown = 20
 
 /** No message if no key needs attention. */
-function messagesOn(app: App, keys: ApiKey[], ends: Map<string, Pick<KeyEnd, 'end' | 'isReplaced'>>, now: number): OwedMessage[] {
+function messagesOn(
+  app: App,
+  keys: ApiKey[],
+  ends: Map<string, Pick<KeyEnd, 'end' | 'isReplaced' | 'keptUntil'>>,
+  now: number,
+): OwedMessage[] {
   const remarked = keys
     .map((key) => ({ key, isOwn: isOwnKey(key, app) }))
-    .map(({ key, isOwn }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: ends.get(key.id)?.end }) }))
+    .map(({ key, isOwn }) => ({ key, isOwn, end: ends.get(key.id) }))
+    .map(({ key, isOwn, end }) => ({ key, isOwn, ...remarksOn(key, now, { isOwn, recordedEnd: end?.keptUntil ?? end?.end }) }))
     .filter(({ remarks }) => remarks.length > 0)
     .toSorted((a, b) => Number(b.isUrgent) - Number(a.isUrgent) || b.remarks.length - a.remarks.length)
   if (remarked.length === 0) return []

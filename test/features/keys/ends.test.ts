@@ -15,7 +15,7 @@ import { tendKeyEnds } from '../../../src/features/keys/end-work.ts'
 import { extensionChange } from '../../../src/features/keys/extend.ts'
 import { revokeChange } from '../../../src/features/keys/revoke.ts'
 import { rotateChange } from '../../../src/features/keys/rotate.ts'
-import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd, shownAs } from '../../../src/kit/key-ends.ts'
+import { changeEnd, createKey, type KeyEnd, placeOf, readEnds, recordLaterEnd, shownAs, shownEnds } from '../../../src/kit/key-ends.ts'
 import { apiKeys } from '../../../src/kit/things.ts'
 import { createRepeatedLines } from '../../../src/ops/log.ts'
 import { sweepOutbox } from '../../../src/outbox/outbox.ts'
@@ -573,6 +573,7 @@ describe('right before its deletion', () => {
       await keys.letPass(ms)
       await keys.tend()
       expect(keys.ids()).toEqual(keeps ? [key.id] : [])
+      expect((await shownEnds(keys.app, [])).get(key.id)?.keptUntil).toBe(keeps ? end + day : undefined)
     }
     await keys.letPass(2 * hour)
     await keys.tend()
