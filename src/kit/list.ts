@@ -136,8 +136,10 @@ export async function historiesOf(app: App, things: { kind: ThingKind | 'api-key
   if (!read) return things.map(() => [mrkdwn`Couldn't read its requests.`])
   const [about, last, ended] = read
   return things.map(({ id }, index) => {
+    // One of several may not have been sent.
+    const isSent = (request: Request) => !request.items?.some((item) => item.id === id) || mayHaveChanged(request, resources[index])
     // A move is about its address, and the last ones are also found for both servers.
-    const changes = [last.get(resources[index] ?? ''), ...ended.filter((request) => namedBy(request).has(id))].filter(
+    const changes = [last.get(resources[index] ?? ''), ...ended.filter((request) => namedBy(request).has(id) && isSent(request))].filter(
       (each) => each !== undefined,
     )
     const genuine = changes.filter((request) => app.signatures.verifyRecord(request) === 'genuine')
