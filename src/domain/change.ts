@@ -215,6 +215,8 @@ export interface ForMachines<Input> {
 }
 
 /** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */
+export type Kept = Record<'endsAt' | 'until', number>
+
 export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */
@@ -244,8 +246,8 @@ export interface Change<Input = unknown, Facts = unknown> {
   endOf?(input: Input, facts: Facts): NewEnd | undefined
   /** When it is too late for it, in ms since 1970: nobody can approve it after that, or press its button. */
   tooLateAt?(facts: Facts): number | undefined
-  /** Until when it keeps a key past its end once it is approved, in ms since 1970. */
-  keepsUntil?(facts: Facts): number | undefined
+  /** A key that it keeps past its end once it is approved: when that is, and until when. In ms since 1970. */
+  keeps?(facts: Facts): Kept | undefined
   /** Finds what has changed since the approval and matters. */
   differences(approved: Facts, now: Facts): Finding[]
   /** Puts a finding of this kind of change, or of its items, into words. Returns undefined for the findings of other kinds. */

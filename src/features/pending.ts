@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { inOrder } from '../buttons/home.ts'
 import type { Origin } from '../domain/approval.ts'
-import { bySchedule, type Request } from '../domain/request.ts'
+import { bySchedule, isHeld, type Request } from '../domain/request.ts'
 import { listFeature } from '../kit/list.ts'
 import { hasApproved } from '../life/decide.ts'
 import { shortEntry, wholeEntry } from '../messages/home-view.ts'
@@ -37,7 +37,8 @@ async function readPending(app: App, viewer: Origin, isAgain: boolean): Promise<
   const isMine = ({ origin }: Request) => origin.userId === viewer.userId
   const toPress = requests.filter((each) => isMine(each) && each.state === 'approved' && viewOf(app, each).handover && !holdNow(app, each))
   // The account may hold one, too: it is away, or its limit is used up.
-  const isUnsent = (each: Request) => holdNow(app, each) || (each.state === 'approved' && each.waits && !viewOf(app, each).handover)
+  const isUnsent = (each: Request) =>
+    holdNow(app, each) || (each.state === 'approved' && each.waits && !isHeld(each) && !viewOf(app, each).handover)
   const scheduled = requests.filter((each) => isUnsent(each) && isBelow(each)).toSorted(bySchedule)
   const [count, more] = [waiting.length, waiting.length - pending.length]
   const approved = pending.filter(({ approvedBefore }) => approvedBefore).length

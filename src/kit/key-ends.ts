@@ -142,14 +142,16 @@ export async function shownEnds(app: App, listed?: ApiKey[]): Promise<Map<string
     if (isDone(once) && before?.since === replaces?.since) ends.set(end.keyId, { ...end, replaces: before?.replaces ?? replaces ?? {} })
   }
   if (!listed) return ends
-  return new Map(
-    await Promise.all([...ends].map(async ([id, key]) => [id, { ...shownAs(key, listed), keptUntil: await keptUntil(app, key) }] as const)),
-  )
+  const listedIds = new Set(listed.map(({ id }) => id))
+  const kept = (key: KeyEnd) => (listedIds.has(key.keyId) ? keptUntil(app, key) : undefined)
+  const shown = [...ends].map(async ([id, key]) => [id, { ...shownAs(key, listed), keptUntil: await kept(key) }] as const)
+  return new Map(await Promise.all(shown))
 }
 
 /** Until when an approved extension keeps a key that is past its end. */
-async function keptUntil(app: App, { keyId, end }: KeyEnd): Promise<number | undefined> {
-  return end <= Date.now() && (await endUnderWay(app, keyId)) > end ? end + keptMs : undefined
+export async function keptUntil(app: App, { keyId, end }: KeyEnd): Promise<number | undefined> {
+  const isOver = end <= Date.now() && Date.now() < end + keptMs
+  return isOver && (await endUnderWay(app, keyId)) > end ? end + keptMs : undefined
 }
 
 /** The latest end that a request gives a key which is approved or under way, and not forged. 0 without one. */

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '@slack/web-api'
-import type { Description, Fact, Left, Words } from '../domain/change.ts'
+import type { Description, Fact, Kept, Left, Words } from '../domain/change.ts'
 import type { PolicyRule } from '../domain/policy.ts'
 import type { Request, Waits } from '../domain/request.ts'
 import { cleanText, formatDuration, type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
@@ -49,8 +49,7 @@ export interface CardView {
   remark?: string | undefined
   /** The requester's button of a change whose result only the requester gets. `warning`: what they must confirm. `tooLateAt`: when its key ends. */
   handover?: { label: string; warning?: string | undefined; tooLateAt?: number | undefined } | undefined
-  /** Until when it keeps its key past the end of that, once it is approved. */
-  keepsUntil?: number | undefined
+  keeps?: Kept | undefined
   reverseLabel?: string | undefined
   undoes?: LinkedRequest | undefined
   repeats?: LinkedRequest | undefined

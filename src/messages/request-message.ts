@@ -132,10 +132,9 @@ export function cardActions(view: CardView, { inList = false, isAlone = false } 
     }
     case 'approved': {
       // What does not fit is cut at its end.
-      const lost =
-        view.keepsUntil !== undefined
-          ? mrkdwn`The key is then deleted at its end, or at once if that is past.\n${title}`
-          : mrkdwn`${title}\nNothing was sent yet.`
+      const lost = view.keeps
+        ? mrkdwn`The key is then deleted at its end, or soon if that is past.\n${title}`
+        : mrkdwn`${title}\nNothing was sent yet.`
       const hold = holdShown(view)
       return [
         ...(handover ? [make('handOver', handover.label, { style: 'primary', confirm: handoverConfirmation(view) })] : []),

@@ -23,7 +23,7 @@ export function statusLine(view: CardView): Mrkdwn {
     case 'approved': {
       const hold = holdShown(view)
       const late = tooLateWords(view)
-      if (held && late) return mrkdwn`:white_check_mark: *Approved.* ${late}.${soonerWords(rule, held)}`
+      if (held && late) return mrkdwn`:white_check_mark: *Approved.* ${late}.${keptWords(view, held, true)}`
       return handover
         ? mrkdwn`:white_check_mark: *Approved.* ${held ? mrkdwn`${heldWords(held)} Then, ` : ''}${requester}, press *${handover.label}*${pressBy(view)}. Only you see the token, once.${held ? soonerWords(rule, held) : ''}`
         : mrkdwn`:white_check_mark: *Approved.* ${hold ? mrkdwn`${heldWords(hold)}${keptWords(view, hold)}${requestedStart(hold, request.start)}` : waitWords(request.waits)}${resolvedWords(request)}`
@@ -88,16 +88,20 @@ export function pressBy({ request, held }: CardView): Mrkdwn {
 }
 
 /** What holds it until its key has ended, without the full stop. Undefined if it can be pressed before. */
-export function tooLateWords({ handover, held, keepsUntil }: CardView): Mrkdwn | undefined {
-  const tooLateAt = handover?.tooLateAt ?? keepsUntil
+export function tooLateWords({ handover, held, keeps }: CardView): Mrkdwn | undefined {
+  const tooLateAt = handover?.tooLateAt ?? keeps?.until
   if (tooLateAt === undefined || held?.until === undefined || held.until < tooLateAt) return undefined
-  return mrkdwn`${heldWords(held)} Too late: the key ${keepsUntil !== undefined ? 'is kept only until' : 'ends'} ${dayAndTime(tooLateAt)}`
+  return mrkdwn`${heldWords(held)} Too late: the key ${keeps ? 'is kept only until' : 'ends'} ${dayAndTime(tooLateAt)}`
 }
 
-/** Nobody has to hurry while it keeps what it is about, and who withdraws it lets that end. */
-function keptWords({ keepsUntil, rule }: CardView, hold: Waits): Mrkdwn {
-  if (keepsUntil !== undefined) return mrkdwn` It keeps the key meanwhile, until ${dayAndTime(keepsUntil)} at most.`
-  return mrkdwn`${soonerWords(rule, hold)}`
+/** What keeps a key that ends while something holds the extension, and how it can start sooner. Who withdraws it after the end lets the key be deleted. */
+function keptWords({ keeps, rule }: CardView, hold: Waits, isTooLate = false): Mrkdwn {
+  const sooner = soonerWords(rule, hold)
+  const endsBefore = keeps !== undefined && (hold.until ?? Number.POSITIVE_INFINITY) > keeps.endsAt
+  if (!endsBefore) return mrkdwn`${sooner}`
+  const kept = isTooLate ? '' : mrkdwn` It keeps the key meanwhile, until ${dayAndTime(keeps.until)} at most.`
+  const caution = sooner === '' ? '' : ' Not once the key is past its end: that deletes it.'
+  return mrkdwn`${kept}${sooner}${caution}`
 }
 
 /** Until when it can be approved. A window or a freeze may hold it longer. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
 import { type Change, Finding } from '../domain/change.ts'
+import type { PolicyRule } from '../domain/policy.ts'
 import type { Request } from '../domain/request.ts'
 import { moment, type Phrase, person, phrase, phraseText, someNames, withoutOwner } from '../domain/text.ts'
 import { type Mrkdwn, mention, phraseWords, profileLink, type ShowPerson } from '../slack/text.ts'
@@ -92,12 +93,15 @@ const Warning = z.discriminatedUnion('code', [Rejected, LastChange, Unable, TooF
 
 const ofApprovers = z.union([Unable, TooFewOthers])
 
-/** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited, and `confirmBy` asks for it. People are named, because a mention would notify somebody who need not act. */
+/** Those to check first, and small print. Who can't confirm an approval is of interest only while one is awaited, and the rule asks for it. People are named, because a mention would notify somebody who need not act. */
 export function warningWords(
   { state, warnings, personNames = {} }: Pick<Request, 'state' | 'warnings' | 'personNames'>,
   change: Pick<Change, 'explain'> | undefined,
   titleOf: (changed: LastChange) => Phrase,
-  { profileOf = () => undefined, confirmBy }: { profileOf?: (userId: string) => string | undefined; confirmBy?: string | undefined } = {},
+  {
+    profileOf = () => undefined,
+    rule,
+  }: { profileOf?: (userId: string) => string | undefined; rule?: Pick<PolicyRule, 'confirmBy' | 'breakGlass'> | undefined } = {},
 ): { checks: Mrkdwn[]; notes: Mrkdwn[] } {
   const showPerson: ShowPerson = (id) => (isMachine({ userId: id }) ? mention(id) : profileLink(id, profileOf(id), personNames[id]))
   const inWords = (finding: Finding): { phrase: Phrase; isNote?: boolean } => {
@@ -126,7 +130,7 @@ export function warningWords(
   }
   const isOf = (each: Finding) => {
     const { data } = ofApprovers.safeParse(each)
-    return !data || (state === 'waiting' && (data.code === 'too-few-others' || data.lacks === confirmBy))
+    return !data || (state === 'waiting' && (data.code === 'too-few-others' ? rule?.breakGlass === true : data.lacks === rule?.confirmBy))
   }
   const all = warnings.filter(isOf).map(inWords)
   const show = ({ phrase: each }: { phrase: Phrase }) => phraseWords(each, showPerson)

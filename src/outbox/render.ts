@@ -81,7 +81,7 @@ export function viewOf(app: App, request: Request): CardView {
     unchecked: request.unchecked.map((finding) => whyWords(findingWords(change, finding))),
     ...warningWords({ ...request, warnings }, change, (changed) => catalog.titleOf(changed, { isShort: true }), {
       profileOf,
-      confirmBy: rule?.confirmBy,
+      rule,
     }),
     target: opened && catalog.targetOf(request)?.name,
     targetAlert: alerted && findingWords(change, alerted),
@@ -94,7 +94,7 @@ export function viewOf(app: App, request: Request): CardView {
       warning: opened && change.handover.warning?.(opened.input),
       tooLateAt: opened && change.tooLateAt?.(opened.facts),
     },
-    keepsUntil: opened?.change.keepsUntil?.(opened.facts),
+    keeps: opened?.change.keeps?.(opened.facts),
     reverseLabel: opened && canReverse(request) ? opened.change.reverse?.(opened.input, opened.latest)?.label : undefined,
     undoes: linked(request.undoes),
     repeats: linked(request.repeats),

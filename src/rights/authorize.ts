@@ -1,11 +1,13 @@
 import type { Audit } from '../audit/audit.ts'
 import {
+  breakGlassRuling,
   type Denial,
   type Grant,
   isMachine,
   isOf,
   noRule,
   type Origin,
+  type Place,
   type Requester,
   requesterRuling,
   tallyApprovals,
@@ -130,7 +132,7 @@ export async function admit(
   if (found.is === 'project-unknown') throw await deny({ code: 'project-unknown', rule: rule.name })
   const ruling = requesterRuling(requester, rule)
   if (!ruling.allowed) throw await deny(ruling.denial)
-  const approvers = rule.approve ? await findApprovers(app, rule.approve, rule, origin) : 'enough'
+  const approvers = rule.approve ? await findApprovers(app, rule.approve, rule, origin, place) : 'enough'
   if (rule.approve && approvers === 'too-few') {
     const machine = isMachine(origin) ? origin.userId : undefined
     const { users, userGroups } = approversOf(rule.approve)
@@ -159,6 +161,7 @@ async function findApprovers(
   terms: ApproveTerms,
   rule: PolicyRule,
   origin: Origin,
+  place: Place,
 ): Promise<'enough' | 'alone' | 'too-few' | 'unknown'> {
   const { users, userGroups } = approversOf(terms)
   const membership = await members(app, userGroups, 'refusal')
@@ -175,7 +178,7 @@ async function findApprovers(
     const person = await app.directory.person(userId)
     if (person.standing === 'unknown') return 'unknown'
     if (person.standing !== 'member' || !isOf(person, teamId)) continue
-    if (isOwn) isAlone = true
+    if (isOwn) isAlone = breakGlassRuling({ person, place, requesterId: userId, rule, membership }).allowed
     else eligible.push(userId)
     if (tallyApprovals(terms, eligible, membership).enough) return 'enough'
   }

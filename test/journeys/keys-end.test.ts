@@ -193,7 +193,7 @@ describe('a key for a time', () => {
     await world.slack.until(() => world.chiara.openViews().length === 1)
     await world.chiara.submit()
     const card = await untilCard(world.slack, words)
-    expect(JSON.stringify(card.blocks)).toMatch(/The key is then deleted at its end, or at once if that is past\./)
+    expect(JSON.stringify(card.blocks)).toMatch(/The key is then deleted at its end, or soon if that is past\./)
   })
 
   test('is not extended by an approval that comes after its end', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { alertsRequester } from '../../src/domain/approval.ts'
 import type { Finding } from '../../src/domain/change.ts'
+import type { PolicyRule } from '../../src/domain/policy.ts'
 import type { Request } from '../../src/domain/request.ts'
 import { explainEvacuation } from '../../src/features/moves/evacuation.ts'
 import { moveChange } from '../../src/features/moves/move-change.ts'
@@ -17,10 +18,15 @@ function shown(...warnings: (Finding | undefined)[]): string {
   return shownIn('waiting', warnings)
 }
 
-function shownIn(state: Request['state'], warnings: (Finding | undefined)[]): string {
+const asked: Pick<PolicyRule, 'confirmBy' | 'breakGlass'> = { confirmBy: 'passkey', breakGlass: true }
+
+function shownIn(state: Request['state'], warnings: (Finding | undefined)[], rule = asked): string {
   const request = { state, warnings: warnings.flatMap((each) => each ?? []), personNames: { U0ADA00001: '@Ada', U0BEN00001: '@Ben' } }
   const profileOf = (userId: string) => `https://nimbus.slack.com/team/${userId}`
-  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, { profileOf, confirmBy: 'passkey' })
+  const { checks, notes } = warningWords(request, { explain: explainEvacuation }, catalog.titleOf, {
+    profileOf,
+    rule,
+  })
   return [...checks.map(({ text }) => `to check: ${text}`), ...notes.map(({ text }) => `small print: ${text}`)].join('\n')
 }
 
@@ -73,5 +79,7 @@ test('warnings of a request', async () => {
   for (const state of ['failed', 'expired', 'withdrawn', 'voided'] as const) expect(earlier({ state })).toBeUndefined()
   // Once it is approved, nobody has to confirm it anymore.
   for (const state of ['approved', 'done'] as const) expect(shownIn(state, unableToConfirm('passkey', ['U0BEN00001']))).toBe('')
-  expect(shownIn('approved', tooFewOthers(true, 'U0ADA00001'))).toBe('')
+  const alone = tooFewOthers(true, 'U0ADA00001')
+  expect(shownIn('approved', alone)).toBe('')
+  expect(shownIn('waiting', alone, { confirmBy: undefined, breakGlass: false })).toBe('')
 })

@@ -164,6 +164,11 @@ describe('a request', () => {
     expect(await warned(['U0ADA00001', 'U0BEN00001'], 2)).toEqual(['too-few-others'])
     expect(await warned(['U0ADA00001', 'U0BEN00001'], 1)).toEqual([])
     expect(await warned(['U0ADA00001', 'U0BEN00001', 'U0CHI00001'], 2)).toEqual([])
+    // Alone, they have to be an approver under each rule.
+    const [own, also] = [approveBy(['U0ADA00001', 'U0BEN00001'], 2), [approveBy(['U0BEN00001'])]]
+    expect(await why(admitted({ rules: [ruleFor({ approve: { ...own, also }, breakGlass: true })] }))).toMatch(
+      / needs 2 approvers besides you/,
+    )
   })
 
   test('is admitted if the requester is the only approver and the rule allows break-glass', async () => {

@@ -16,6 +16,7 @@ import {
   type KeyEnd,
   type KeyEndMessage,
   keptMs,
+  keptUntil,
   messageIdOf,
   placeOf,
   readEnd,
@@ -227,7 +228,7 @@ async function mayEnd(app: App, keyId: string, key: ApiKey | undefined): Promise
 
 async function tellOverdue(app: App, ends: KeyEnd[], now: number): Promise<void> {
   for (const one of ends.filter(({ end }) => now - end > overdueMs))
-    await notifyOperators(app, 'key-end-overdue', overdueEnd(one), { about: one.keyId })
+    if ((await keptUntil(app, one)) === undefined) await notifyOperators(app, 'key-end-overdue', overdueEnd(one), { about: one.keyId })
 }
 
 /** The calls that are due and were not owed yet. */

@@ -159,7 +159,7 @@ export function extensionChange(app: App): Change<Extension, Facts> {
     resource: ({ keyId }) => `api_key:${keyId}`,
     endOf: ({ endsAt }) => ({ endsAt }),
     tooLateAt: ({ known }) => known?.end,
-    keepsUntil: ({ known }) => known && known.end + keptMs,
+    keeps: ({ known }) => known && { endsAt: known.end, until: known.end + keptMs },
     preflight: (input, options) => preflight(app, input, options),
     differences: ({ known: approved }, { known: now }) => {
       if (!approved || !now || approved.end === now.end) return []

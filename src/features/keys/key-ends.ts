@@ -1,5 +1,5 @@
 import type { Ability } from '../../kit/ability.ts'
-import { readEnds, shownAs, shownEnds } from '../../kit/key-ends.ts'
+import { keptUntil, readEnds, shownAs, shownEnds } from '../../kit/key-ends.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { wholeSection } from '../../slack/blocks.ts'
 import { sendKeyEnd } from './end-messages.ts'
@@ -14,7 +14,8 @@ export const keyEnds: Ability = {
     const ends = await shownEnds(app)
     const own = [...ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end)
     const list = own.length === 0 ? undefined : await readBriefly(app.lists.apiKeys())
-    const entries = own.map((key) => wholeSection(ownKeyWords(shownAs(key, list?.items))))
+    const shown = own.map(async (key) => ({ ...shownAs(key, list?.items), keptUntil: await keptUntil(app, key) }))
+    const entries = (await Promise.all(shown)).map((key) => wholeSection(ownKeyWords(key)))
     return { title: `Your keys that end (${entries.length})`, entries, rest: 'keys' }
   },
   /** Those that it is deleting because they have ended. */

@@ -3,7 +3,7 @@ import { bySchedule, isOpen, type Request, type Waits } from '../../domain/reque
 import { phraseText } from '../../domain/text.ts'
 import { listFeature } from '../../kit/list.ts'
 import { stateWithCount } from '../../messages/items.ts'
-import { heldBriefly, mayHaveEndedBefore, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
+import { heldBriefly, isUnseen, mayHaveEndedBefore, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
 import { unreadableRequests } from '../../messages/why-not.ts'
 import { heldNow, holdNow } from '../../outbox/render.ts'
 import type { CommandCall } from '../../slack/commands.ts'
@@ -41,7 +41,7 @@ function stateOf({ request, underway, hold }: ListedMove): Mrkdwn {
   }
   if (hold) return heldBriefly(hold)
   if (request.state === 'approved') return mrkdwn`approved, not sent yet`
-  const late = isOpen(request.state) && request.lateAt !== undefined
+  const late = isOpen(request.state) && request.lateAt !== undefined && !isUnseen(request)
   return mrkdwn`${stateWithCount(request, isOpen(request.state) ? underway : undefined)}${late ? ', late' : ''}`
 }
 

@@ -564,7 +564,7 @@ describe('right before its deletion', () => {
         await keys.redis.hset(keys.keys.record(id), 'input', JSON.stringify({ keyId, endsAt: end + 30 * day }))
       },
     ],
-  ])('a request for a later end %s keeps it for a day: %s', async (_, keeps, request) => {
+  ])('a request for a later end %s keeps it for a day: %s, and nobody is told to delete it', async (_, keeps, request) => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
     const [{ end } = { end: 0 }] = await keys.ends()
@@ -573,8 +573,12 @@ describe('right before its deletion', () => {
       await keys.letPass(ms)
       await keys.tend()
       expect(keys.ids()).toEqual(keeps ? [key.id] : [])
-      expect((await shownEnds(keys.app, [])).get(key.id)?.keptUntil).toBe(keeps ? end + day : undefined)
+      expect((await shownEnds(keys.app, [key])).get(key.id)?.keptUntil).toBe(keeps ? end + day : undefined)
     }
+    keys.faults.push({ on: 'list', error: unreachable('apiKeys.list') })
+    await keys.letPass(minute)
+    await keys.tend()
+    expect(keys.said).not.toContain('key-end-overdue')
     await keys.letPass(2 * hour)
     await keys.tend()
     expect(keys.ids()).toEqual([])
