@@ -1,6 +1,7 @@
 import { escalationOf } from '../domain/policy.ts'
 import { holdOf, isHeld, type Request, type Waits } from '../domain/request.ts'
 import { formatDuration } from '../domain/text.ts'
+import { longestAheadMs } from '../domain/times.ts'
 import { alertReminderAfter } from '../record/store.ts'
 import { capitalised, dateTime, dayAndTime, type Mrkdwn, mention, mrkdwn } from '../slack/text.ts'
 import { type ItemView, movedCount, progress } from './items.ts'
@@ -95,11 +96,12 @@ export function tooLateWords({ handover, held, keeps }: CardView): Mrkdwn | unde
 }
 
 /** What keeps a key that ends while something holds the extension, and how it can start sooner. Who withdraws it after the end lets the key be deleted. */
-function keptWords({ keeps, rule }: CardView, hold: Waits, isTooLate = false): Mrkdwn {
+function keptWords({ keeps, rule, request: { decidedAt, createdAt } }: CardView, hold: Waits, isTooLate = false): Mrkdwn {
   const sooner = soonerWords(rule, hold)
-  const endsBefore = keeps !== undefined && (hold.until ?? Number.POSITIVE_INFINITY) > keeps.endsAt
-  if (!endsBefore) return mrkdwn`${sooner}`
-  const kept = isTooLate ? '' : mrkdwn` It keeps the key meanwhile, until ${dayAndTime(keeps.until)} at most.`
+  // It is held for no longer than that.
+  const last = (decidedAt ?? createdAt) + longestAheadMs
+  if (!keeps || Math.min(hold.until ?? last, last) <= keeps.endsAt) return mrkdwn`${sooner}`
+  const kept = isTooLate ? '' : mrkdwn` It keeps the key meanwhile, until ${dayAndTime(Math.min(keeps.until, last))} at most.`
   const caution = sooner === '' ? '' : ' Not once the key is past its end: that deletes it.'
   return mrkdwn`${kept}${sooner}${caution}`
 }
