@@ -132,7 +132,7 @@ export const heldBy = ['start', 'window', 'freeze'] as const
 
 /**
  * What an approved request waits for. `ms`: how long about, at the step that noted it. `until`: the same as a time. `name`: of the window or the freeze.
- * `from`: the beginning of a freeze that is only planned. `mayStartNow`: nothing but its own start keeps it from starting at once.
+ * `from`: the beginning of a freeze that is only planned. `ifLifted`: a freeze is on that ends nobody knows when. `mayStartNow`: nothing but its own start keeps it from starting at once.
  */
 export const Waits = z.object({
   for: z.enum(['account', 'reads', 'writes', 'worker', ...heldBy]),
@@ -141,6 +141,7 @@ export const Waits = z.object({
   perMinute: z.number().optional(),
   name: z.string().optional(),
   from: z.number().optional(),
+  ifLifted: z.literal(true).optional(),
   mayStartNow: z.literal(true).optional(),
 })
 export type Waits = z.infer<typeof Waits>

@@ -106,8 +106,12 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   const mayStartNow = holdsOf(times, times, now).length === 0 ? { mayStartNow: true as const } : {}
   if (!last) return { waits: { for: 'start', until: at, ...mayStartNow }, at }
   // A freeze that ends nobody knows when may end before the start.
-  if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now)
-    return { waits: { for: 'start', name: last.name, until: from, ...mayStartNow }, at: from }
+  if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now) {
+    const lifted = earliestStart({ ...times, freezes: times.freezes.filter(({ to }) => Number.isFinite(to)) }, times, from)
+    const opens = lifted.holds.at(-1)
+    const hold = opens?.by === 'window' ? ({ for: 'window', name: opens.name } as const) : ({ for: 'start' } as const)
+    return { waits: { ...hold, until: lifted.at, ifLifted: true, ...mayStartNow }, at: from }
+  }
   const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && mayStartNow.mayStartNow ? { from: last.from } : {}
   return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined, ...planned, ...mayStartNow }, at }
 }

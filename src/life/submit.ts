@@ -32,7 +32,7 @@ import {
 import { type CommonFinding, findingWords } from '../messages/why-not.ts'
 import type { Delivered } from '../outbox/once.ts'
 import { deliver } from '../outbox/outbox.ts'
-import { viewOf } from '../outbox/render.ts'
+import { holdAhead, viewOf } from '../outbox/render.ts'
 import { alertReminderAfter, asRecorded, type Created, firstReminderAt, mostLately, type NewRequest } from '../record/store.ts'
 import { admit, gate, ReasonRequired } from '../rights/authorize.ts'
 import { judge } from '../rights/judge.ts'
@@ -277,6 +277,7 @@ async function busyRefusal(
   const nameOf = (one: { resource: string }) => names.get(one.resource) ?? one.resource
   const others = (holder ? [holder] : holders).map((each) => ({
     holder: each,
+    waits: holdAhead(app, each),
     link: linkTo(each),
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),

@@ -1,7 +1,7 @@
 import type { Grant } from '../domain/approval.ts'
 import type { ApiError } from '../domain/errors.ts'
 import { type ApproveTerms, approvalsNeeded, eachOf, type Group, isSetting, isUserGroup, type PolicyRule } from '../domain/policy.ts'
-import { isOpen, type Passed, type Request, type SourceAlert, type StoredState, scheduleOf, type Waits } from '../domain/request.ts'
+import { isOpen, type Passed, type Request, type SourceAlert, type StoredState, type Waits } from '../domain/request.ts'
 import { ownFreezeName } from '../domain/starts.ts'
 import { formatDuration, type Phrase, withoutOwner } from '../domain/text.ts'
 import { type AccountLimit, limitWords } from '../slack/errors.ts'
@@ -225,26 +225,21 @@ export function heldWords(waits: Waits): Mrkdwn {
 export function heldBriefly(waits: Waits): Mrkdwn {
   const { for: what, until } = waits
   const at = until && dayAndTime(until)
+  const ifLifted = waits.ifLifted ? ', if the freeze is lifted by then' : ''
   switch (what) {
     case 'window':
-      return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}`
+      return mrkdwn`starts when ${holderOf(waits)} opens${at ? mrkdwn`, ${at}` : ''}${ifLifted}`
     case 'freeze':
       if (waits.from !== undefined && at) return mrkdwn`starts ${at}, after ${holderOf(waits)} planned from ${dayAndTime(waits.from)}`
       return mrkdwn`held by ${holderOf(waits)}${at ? mrkdwn`, until ${at}` : ' until lifted'}`
     default:
-      return mrkdwn`starts ${at ?? ''}${waits.name === undefined ? '' : ', if the freeze is lifted by then'}`
+      return mrkdwn`starts ${at ?? ''}${ifLifted}`
   }
 }
 
 /** The start that its requester asked for, on a line of its own where something else holds it. Empty without one, and where the words name it. */
 export function requestedStart(held: Waits, start: number | undefined): Mrkdwn {
   return start === undefined || held.for === 'start' ? mrkdwn`` : mrkdwn`\nRequested start: ${dayAndTime(start)}.`
-}
-
-/** What a request is scheduled for, or held by, in the same words. Undefined if nothing holds it. */
-export function scheduleWords(request: Request): Mrkdwn | undefined {
-  const waits = scheduleOf(request)
-  return waits && heldBriefly(waits)
 }
 
 /** Names what holds a request: `the window “office”`. */

@@ -2,7 +2,7 @@ import type { KnownBlock } from '@slack/web-api'
 import { z } from 'zod'
 import { isMachine } from '../domain/approval.ts'
 import { longestReason, type ReasonTerms } from '../domain/policy.ts'
-import type { Request } from '../domain/request.ts'
+import type { Request, Waits } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { type Phrase, phraseText, withoutOwner } from '../domain/text.ts'
 import { type StartProblem, timeWords } from '../domain/times.ts'
@@ -25,7 +25,7 @@ import {
   truncate,
 } from '../slack/text.ts'
 import type { Message } from '../slack/web-api.ts'
-import { relatedWords, scheduleWords, stateWords } from './request-words.ts'
+import { heldBriefly, relatedWords, stateWords } from './request-words.ts'
 
 export function reasonRequired({ rule, pattern }: ReasonTerms): Mrkdwn {
   return mrkdwn`The rule “${rule}” requires a reason${pattern === undefined ? '' : mrkdwn` with a match of ${code(pattern)}`}.`
@@ -106,16 +106,16 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
 
 /** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. `mayDecide`: the viewer may decide them. */
 export function othersAreOpen(
-  held: { holder: Request; link: string | undefined; title: Phrase; holds: string[] }[],
+  held: { holder: Request; waits?: Waits | undefined; link: string | undefined; title: Phrase; holds: string[] }[],
   viewerId: string,
   { canLeaveOut = false, mayDecide = false } = {},
 ): Mrkdwn {
-  const each = held.map(({ holder, link: address, title, holds }) => {
+  const each = held.map(({ holder, waits, link: address, title, holds }) => {
     const { userId, channelId } = holder.origin
     const who = userId === viewerId ? mrkdwn`you have` : mrkdwn`${mention(userId)} has`
     const plain = withoutOwner(title, userId)
     const what = address === undefined ? phraseWords(plain) : link(address, phraseText(plain))
-    const state = [mrkdwn`${stateWords(holder)}`, scheduleWords(holder) ?? []].flat()
+    const state = [mrkdwn`${stateWords(holder)}`, waits ? heldBriefly(waits) : []].flat()
     return mrkdwn`${who} an open request for ${joinMrkdwn(holds.map(nameWords), ', ')} in ${channelMention(channelId)}: “${what}” (${joinMrkdwn(state, ', ')}).`
   })
   const then = canLeaveOut ? ' To move the others, choose them in the form.' : ''

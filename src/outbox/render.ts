@@ -116,6 +116,11 @@ export function holdNow(app: App, request: Request): Waits | undefined {
   return request.state === 'approved' && (hold?.for === 'freeze' || waitsForPress(app, request)) ? heldNow(app, request) : hold
 }
 
+/** What holds it, or would once it is approved. */
+export function holdAhead(app: App, request: Request): Waits | undefined {
+  return request.state === 'waiting' ? heldNow(app, request) : holdNow(app, request)
+}
+
 /** What would keep it from starting if it were approved now, as far as this process has read of freezes. */
 export function heldNow(app: App, request: Request): Waits | undefined {
   if (request.state !== 'waiting' && request.state !== 'approved') return undefined

@@ -217,8 +217,19 @@ describe('a request', () => {
   const whole = { from: 0, to: 0 }
   test('whose start is ahead is held until that while nobody knows when a freeze ends, and by the freeze from then on', () => {
     const frozen = { ...none, start: 20, freezes: [{ from: -5, to: Number.POSITIVE_INFINITY, covers: true }] }
-    expect(held(frozen, 10)).toEqual({ waits: { for: 'start', name: 'freeze 0', until: at(20) }, at: at(20) })
+    expect(held(frozen, 10)).toEqual({ waits: { for: 'start', until: at(20), ifLifted: true }, at: at(20) })
     expect(held(frozen, 20)?.waits).toEqual({ for: 'freeze', name: 'freeze 0' })
+  })
+
+  test('whose start is outside its window, or in a planned freeze, names neither as its start while another freeze ends nobody knows when', () => {
+    const [on, planned] = [
+      { from: -5, to: Number.POSITIVE_INFINITY, covers: true },
+      { from: 15, to: 40, covers: true },
+    ]
+    const closed = { ...none, start: 20, windows: [{ days: [1], from: 60, to: 0 }], freezes: [on] }
+    expect(held(closed, 10)).toEqual({ waits: { for: 'window', name: 'window 0', until: at(60), ifLifted: true }, at: at(20) })
+    const twice = { ...none, start: 20, freezes: [on, planned] }
+    expect(held(twice, 10)).toEqual({ waits: { for: 'start', until: at(40), ifLifted: true }, at: at(20) })
   })
 
   test('whose start is in a freeze that is only planned says from when, and may start now, and neither once that has begun', () => {

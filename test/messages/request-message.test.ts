@@ -191,6 +191,7 @@ test('the request message in every situation', async () => {
     ],
     ['It is requested for later', view(forLater, { held: { for: 'start', until: tonight } })],
     ['It is requested outside its window', view({}, { held: office })],
+    ['It is requested outside its window, in a freeze until lifted', view({}, { held: { ...office, ifLifted: true } })],
     ['It is requested in a freeze', view({}, { held: blackFriday })],
     [
       'It is approved, and no worker has looked at its start yet',

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { alertsRequester, Denial } from '../../src/domain/approval.ts'
 import type { Finding, Words } from '../../src/domain/change.ts'
 import { toGroup } from '../../src/domain/policy.ts'
-import type { Request } from '../../src/domain/request.ts'
+import { type Request, scheduleOf } from '../../src/domain/request.ts'
 import { newKeyFindings } from '../../src/features/keys/create.ts'
 import { rotationFindings } from '../../src/features/keys/rotate.ts'
 import { evacuationFindings } from '../../src/features/moves/evacuation.ts'
@@ -275,11 +275,17 @@ test('findings, denials and notices read as in why-not.md', async () => {
       'Another one is scheduled, held or sent',
       [scheduled, { ...scheduled, state: 'approved' as const }, { ...scheduled, state: 'starting' as const }]
         .flatMap((holder) =>
-          ['U0BEN00001', holder.origin.userId].map((viewer) => othersAreOpen([{ ...holding('waiting', [address]), holder }], viewer)),
+          ['U0BEN00001', holder.origin.userId].map((viewer) =>
+            othersAreOpen([{ ...holding('waiting', [address]), holder, waits: scheduleOf(holder) }], viewer),
+          ),
         )
         .concat(
           othersAreOpen(
-            [scheduled, { ...byAlert('approved') }].map((holder) => ({ ...holding('waiting', [address]), holder })),
+            [scheduled, { ...byAlert('approved') }].map((holder) => ({
+              ...holding('waiting', [address]),
+              holder,
+              waits: scheduleOf(holder),
+            })),
             'U0BEN00001',
           ),
         )

@@ -9,6 +9,7 @@ import { resourcesOf, scheduleOf } from '../../domain/request.ts'
 import { inNaturalOrder } from '../../domain/text.ts'
 import { agoWords, sentBefore } from '../../kit/elastic-ip.ts'
 import { readBriefly } from '../../kit/thing.ts'
+import { holdAhead } from '../../outbox/render.ts'
 import { context, input, option, wholeSection } from '../../slack/blocks.ts'
 import { mostCheckboxes } from '../../slack/fit.ts'
 import { oldNotes } from '../../slack/listing.ts'
@@ -39,7 +40,7 @@ export async function readLocks(app: App, addresses: Pick<ElasticIp, 'id' | 'add
     const why = {
       code: 'locked',
       ...named(app, holder),
-      start: scheduleOf(holder)?.until,
+      start: scheduleOf(holder) && holdAhead(app, holder)?.until,
       going: goingOn(holder),
       comes: app.catalog.targetOf(holder)?.id === serverId,
     }

@@ -5,7 +5,7 @@ import { listFeature } from '../../kit/list.ts'
 import { stateWithCount } from '../../messages/items.ts'
 import { heldBriefly, isUnseen, mayHaveEndedBefore, span, timeApproved, timeTaken } from '../../messages/request-words.ts'
 import { unreadableRequests } from '../../messages/why-not.ts'
-import { heldNow, holdNow } from '../../outbox/render.ts'
+import { holdAhead, holdNow } from '../../outbox/render.ts'
 import type { CommandCall } from '../../slack/commands.ts'
 import type { Listing } from '../../slack/listing.ts'
 import { type Cell, type Columns, itemRows } from '../../slack/table.ts'
@@ -125,6 +125,6 @@ function describe(app: App, request: Request): ListedMove | undefined {
     title: phraseText(title),
     underway,
     link: slack.identity.linkTo(request),
-    hold: request.state === 'waiting' ? heldNow(app, request) : holdNow(app, request),
+    hold: holdAhead(app, request),
   }
 }
