@@ -88,14 +88,15 @@ export function formAgain(app: App, forms: Record<ChangeKind, ChangeForms>, fill
 
 const cannot = mrkdwn`This can't be requested from here. Request it where it was requested first.`
 
-/** *Request again*: the same change, also at the same time if that is still ahead. */
+/** *Request again*: the same change, also at the same time if that is still ahead and counts. */
 export const fillAgain: FillAgain = (app, request) => {
   const { change, input, facts } = app.catalog.open(request)
   const title = request.undoes && change.reverse?.(input, facts)?.label
-  const { start = 0 } = request
+  // Approvers may have let it start before.
+  const { start = 0, startNow } = request
   return {
     filling: { input, facts, reason: reasonAgain(request), title },
-    start: start > Date.now() ? utcTime(start) : undefined,
+    start: start > Date.now() && !startNow ? utcTime(start) : undefined,
     metadata: repeating(app, request),
   }
 }

@@ -195,4 +195,16 @@ describe('the start that somebody types', () => {
     await world.ada.click(await untilCard(world.slack, /\*Expired\*/), 'Request again')
     expect(startIn(await world.slack.until(() => world.ada.topView())).start).toBeUndefined()
   })
+
+  test('is not in *Request again* of one that an approver let start before', async () => {
+    const { world, now } = await startScheduled()
+    world.accountApi.faults.add({ kind: 'status', status: 503, times: 10_000 })
+    await world.ben.click(now(), 'Start now')
+    const waiting = await untilCard(world.slack, /Waiting for the account API/)
+    await world.ada.click(waiting, 'Withdraw')
+    const withdrawn = await untilCard(world.slack, /\*Withdrawn\*/)
+    world.accountApi.faults.clear()
+    await world.ada.click(withdrawn, 'Request again')
+    expect(startIn(await world.slack.until(() => world.ada.topView())).start).toBeUndefined()
+  })
 })
