@@ -214,9 +214,9 @@ export interface ForMachines<Input> {
   read(members: Record<string, string>, origin: Origin, signal: AbortSignal): Promise<Input>
 }
 
-/** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */
 export type Kept = Record<'endsAt' | 'until', number>
 
+/** A kind of change. Requests in Redis find it by `kind`, maybe after a deploy, so no member may depend on the command that made the request. */
 export interface Change<Input = unknown, Facts = unknown> {
   kind: ChangeKind
   /** A phrase that follows *request* or *approve*: `moving an Elastic IP`. */

@@ -109,8 +109,9 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now) {
     const lifted = earliestStart({ ...times, freezes: times.freezes.filter(({ to }) => Number.isFinite(to)) }, times, from)
     const opens = lifted.holds.at(-1)
-    const hold = opens?.by === 'window' ? ({ for: 'window', name: opens.name } as const) : ({ for: 'start' } as const)
-    return { waits: { ...hold, until: lifted.at, ifLifted: true, ...mayStartNow }, at: from }
+    const isKnown = Number.isFinite(lifted.at)
+    const hold = isKnown && opens?.by === 'window' ? ({ for: 'window', name: opens.name } as const) : ({ for: 'start' } as const)
+    return { waits: { ...hold, until: isKnown ? lifted.at : from, ifLifted: true, ...mayStartNow }, at: from }
   }
   const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && mayStartNow.mayStartNow ? { from: last.from } : {}
   return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined, ...planned, ...mayStartNow }, at }

@@ -251,7 +251,7 @@ async function hold(app: App, request: Request, held: { waits: Waits; at: number
 }
 
 function isSameWait(one: Waits | undefined, other: Waits): boolean {
-  return (['for', 'until', 'name', 'from', 'mayStartNow'] as const).every((each) => one?.[each] === other[each])
+  return (['for', 'until', 'name', 'from', 'ifLifted', 'mayStartNow'] as const).every((each) => one?.[each] === other[each])
 }
 
 /** How many of those that wait for the same were approved before. */

@@ -61,7 +61,7 @@ export async function holdsIfApproved(
   const holds = holdsBy(unpassed)
   // A start that was requested is no surprise.
   return {
-    held: held?.for === 'start' && held.name === undefined ? undefined : held,
+    held: held?.for === 'start' && !held.ifLifted ? undefined : held,
     isPassed: holdsBy(times).length === 0,
     passed: holds.map(({ until, from: _, ...hold }) => ({ ...hold, until: Number.isFinite(until) ? until : undefined })),
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Freeze, Window } from '../../src/domain/policy.ts'
+import { Waits } from '../../src/domain/request.ts'
 import { heldFrom, mayStartUntil, type Signed, type Times } from '../../src/domain/starts.ts'
 
 const minute = 60_000
@@ -228,6 +229,9 @@ describe('a request', () => {
     ]
     const closed = { ...none, start: 20, windows: [{ days: [1], from: 60, to: 0 }], freezes: [on] }
     expect(held(closed, 10)).toEqual({ waits: { for: 'window', name: 'window 0', until: at(60), ifLifted: true }, at: at(20) })
+    // Redis has no infinite numbers.
+    const long = { ...none, start: 20, freezes: [{ from: -5, to: 90 * days, covers: true }] }
+    expect(Waits.parse(JSON.parse(JSON.stringify(held(long, 10)?.waits)))).toEqual({ for: 'start', until: at(20), ifLifted: true })
     const twice = { ...none, start: 20, freezes: [on, planned] }
     expect(held(twice, 10)).toEqual({ waits: { for: 'start', until: at(40), ifLifted: true }, at: at(20) })
   })

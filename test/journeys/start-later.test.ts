@@ -177,6 +177,33 @@ describe('the start that somebody types', () => {
     expect((await untilCard(world.slack, /needs approval from/)).text).toMatch(/\*Starts <!date/)
   })
 
+  test('tells its approvers first that a freeze may not be lifted by its start', async () => {
+    const { world, card } = await startScheduled({ approve: false })
+    await world.chiara.command('/infra freeze because INC-1', { channel: ops })
+    await untilCard(world.slack, /Starts <!date[^>]*>, if the freeze is lifted by then/)
+    await world.ben.click(card, 'Approve')
+    const form = JSON.stringify((await world.slack.until(() => world.ben.topView())).view)
+    expect(form).toMatch(/Starts <!date[^>]*>, if the freeze is lifted by then/)
+  })
+
+  test('that starts outside its window says so while a freeze is on that ends nobody knows when, to approvers first, and once that is lifted', async () => {
+    const hour = (inHours: number) => new Date(Date.now() + inHours * 3_600_000).toISOString().slice(11, 13)
+    const window = `{ days: [mon, tue, wed, thu, fri, sat, sun], from: "${hour(5)}:00", to: "${hour(6)}:00", zone: UTC }`
+    const world = await startWorldUnder(`windows:\n  office: ${window}\nrules:\n  - { name: moves, approve: [S0ONCALL01], window: office }`)
+    const { elasticIp, target } = world.accountApi.world.movable()
+    await world.ada.command(`/infra ip move ${elasticIp.address} ${target.hostname} in 2h because OPS-1`, { channel: ops })
+    const card = await untilCard(world.slack, /needs approval from.* Starts when the window “office” opens, <!date[^>]*>\./)
+    const lift = /opens, <!date[^>]*>, if the freeze is lifted by then/
+    await world.chiara.command('/infra freeze because INC-1', { channel: ops })
+    await untilCard(world.slack, lift)
+    await world.ben.click(card, 'Approve')
+    expect(JSON.stringify((await world.slack.until(() => world.ben.topView())).view)).toMatch(lift)
+    await world.ben.submit()
+    await untilCard(world.slack, new RegExp(`Approved.*${lift.source}`))
+    await world.chiara.command('/infra unfreeze', { channel: ops })
+    await untilCard(world.slack, /Approved\.\* Starts when the window “office” opens, <!date[^>]*>\./)
+  })
+
   test('is again in *Request again*, and the field is empty once that is past', async () => {
     const { world, card } = await startScheduled({ approve: false })
     const { id, start = 0 } = await onlyRequest(world.records)

@@ -1,5 +1,5 @@
 import type { Ability } from '../../kit/ability.ts'
-import { keptUntil, readEnds, shownAs, shownEnds } from '../../kit/key-ends.ts'
+import { type KeyEnd, keptUntil, readEnds, shownAs, shownEnds } from '../../kit/key-ends.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { wholeSection } from '../../slack/blocks.ts'
 import { sendKeyEnd } from './end-messages.ts'
@@ -14,7 +14,11 @@ export const keyEnds: Ability = {
     const ends = await shownEnds(app)
     const own = [...ends.values()].filter((key) => key.requester === viewer.userId && !key.gone).toSorted((a, b) => a.end - b.end)
     const list = own.length === 0 ? undefined : await readBriefly(app.lists.apiKeys())
-    const shown = own.map(async (key) => ({ ...shownAs(key, list?.items), keptUntil: await keptUntil(app, key) }))
+    const isListed = ({ keyId }: KeyEnd) => list?.items.some(({ id }) => id === keyId) ?? true
+    const shown = own.map(async (key) => ({
+      ...shownAs(key, list?.items),
+      keptUntil: isListed(key) ? await keptUntil(app, key) : undefined,
+    }))
     const entries = (await Promise.all(shown)).map((key) => wholeSection(ownKeyWords(key)))
     return { title: `Your keys that end (${entries.length})`, entries, rest: 'keys' }
   },

@@ -1,9 +1,10 @@
 import type { App } from '../../app.ts'
 import type { Finding } from '../../domain/change.ts'
-import { holdOf, isOpen, type Request, scheduleOf } from '../../domain/request.ts'
+import { holdOf, isOpen, type Request } from '../../domain/request.ts'
 import { phraseText, withoutOwner } from '../../domain/text.ts'
 import { readBriefly } from '../../kit/thing.ts'
 import { stateWithCount } from '../../messages/items.ts'
+import { holdNow } from '../../outbox/render.ts'
 
 /** How a finding names an open request. */
 export function named({ catalog, slack }: App, request: Request): { title: string; link: string | undefined; by: string } {
@@ -23,7 +24,7 @@ export async function movesAt(app: App, serverId: string) {
     const isAway = request.resource === `server:${serverId}`
     if (request.state === 'waiting' || (!isAway && app.catalog.targetOf(request)?.id !== serverId)) return []
     if (app.signatures.verifyRecord(request) !== 'genuine') return []
-    const [isUnsent, start] = [request.state === 'approved', scheduleOf(request)?.until]
+    const [isUnsent, start] = [request.state === 'approved', holdNow(app, request)?.until]
     return [{ ...named(app, request), isAway, isUnsent, state: stateWithCount(request, 'moving'), start }]
   })
 }
