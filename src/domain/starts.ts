@@ -103,7 +103,8 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   if (at <= now) return undefined
   const last = holds.at(-1)
   // Here, only its own start can be ahead.
-  const mayStartNow = holdsOf(times, times, now).length === 0 ? { mayStartNow: true as const } : {}
+  const nowHeld = holdsOf(times, times, now)
+  const mayStartNow = nowHeld.length === 0 ? { mayStartNow: true as const } : {}
   if (!last) return { waits: { for: 'start', until: at, ...mayStartNow }, at }
   // A freeze that ends nobody knows when may end before the start.
   if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now) {
@@ -113,6 +114,7 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
     const hold = isKnown && opens?.by === 'window' ? ({ for: 'window', name: opens.name } as const) : ({ for: 'start' } as const)
     return { waits: { ...hold, until: isKnown ? lifted.at : from, ifLifted: true, ...mayStartNow }, at: from }
   }
-  const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && mayStartNow.mayStartNow ? { from: last.from } : {}
+  const isFrozen = nowHeld.some(({ by }) => by === 'freeze')
+  const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && !isFrozen ? { from: last.from } : {}
   return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined, ...planned, ...mayStartNow }, at }
 }

@@ -282,7 +282,7 @@ async function busyRefusal(
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
   }))
-  const isOfSome = holder === undefined
+  const isOfSome = holder === undefined && new Set(locked.map((each) => each.resource)).size < names.size
   const rulings = await Promise.all(others.map(({ holder: request }) => judge(app, origin, { to: 'decide', request })))
   const mayDecide = rulings.every(({ allowed }) => allowed)
   const [only] = others.length === 1 ? others : []

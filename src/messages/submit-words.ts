@@ -125,7 +125,7 @@ export function othersAreOpen(
     viewerId,
     mayDecide,
   )
-  return mrkdwn`Not requested: ${because}\nWait until it ends${instead}.${then}`
+  return mrkdwn`Not requested: ${because}\nWait until ${held.length > 1 ? 'they end' : 'it ends'}${instead}.${then}`
 }
 
 /** What is undecided is withdrawn by its requester, and what is approved by its approvers too. A machine clicks nothing, and what was sent nobody withdraws. */

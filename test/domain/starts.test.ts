@@ -241,6 +241,8 @@ describe('a request', () => {
     const waits = { for: 'freeze', name: 'freeze 0', until: at(60) }
     expect(held(planned, 10)?.waits).toEqual({ ...waits, from: at(20), mayStartNow: true })
     expect(held(planned, 20)?.waits).toEqual(waits)
+    const closed = { ...planned, windows: [{ days: [1], from: 25, to: 0 }] }
+    expect(held(closed, 10)?.waits).toEqual({ ...waits, from: at(20) })
   })
 
   test('that a window and a freeze hold names the one that ends last', () => {
