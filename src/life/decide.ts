@@ -61,13 +61,14 @@ export async function approve(
       throw new Refusal('record-changed', changedRecord)
     }
     const earlier = await believedApprovals(app, request)
-    if (earlier.some((each) => each.by === by))
-      throw new Refusal('approved-before', approvedByYou((await tally(app, request, peopleOf(earlier))).missing))
+    const before = earlier.some((each) => each.by === by) ? await tally(app, request, peopleOf(earlier)) : undefined
+    // The rule may ask for fewer by now. Then a second press takes the place of the first.
+    if (before && !before.enough) throw new Refusal('approved-before', approvedByYou(before.missing))
     const isUrgent = emergency === undefined ? undefined : (true as const)
     const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, ...urgent }), given)
     const unsigned = { by, ...grant, ...urgent, emergency: isUrgent, confirmed, at: await store.now() }
     const approval = signatures.signApproval(request, unsigned)
-    const approvals = [...earlier, approval]
+    const approvals = [...earlier.filter((each) => each.by !== by), approval]
     const { enough, missing, needed, allOf, counted } = await tally(app, request, peopleOf(approvals))
     const signed = signatures.signApproved({ ...request, approvals }, { by, ...grant, at: approval.at, allOf, counted })
     const { set, ...last } = approvalData(app, app.catalog.open(request).change, { ...request, approvals }, signed)

@@ -12,7 +12,7 @@ import {
   type PolicyRule,
   visibleReason,
 } from '../domain/policy.ts'
-import { payloadHash, refTo, requestVersion } from '../domain/request.ts'
+import { isOpen, payloadHash, type Request, refTo, requestVersion } from '../domain/request.ts'
 import type { RequestedChange } from '../domain/requested-change.ts'
 import { withoutOwner } from '../domain/text.ts'
 import { readStart } from '../domain/times.ts'
@@ -278,6 +278,12 @@ async function busyRefusal(
   const others = (holder ? [holder] : holders).map((each) => ({
     holder: each,
     waits: holdAhead(app, each),
+    freeAt: isOpen(each.state)
+      ? undefined
+      : freeAtOf(
+          app,
+          holding.find(({ id }) => id === each.id),
+        ),
     link: linkTo(each),
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
@@ -292,6 +298,11 @@ async function busyRefusal(
   const pressed = ends && holding.find(({ id, parent }) => id === only?.holder.id && !parent)
   const buttons = pressed && cardActions(viewOf(app, pressed)).filter((each) => each.action_id === ends)
   return new Refusal('locked', othersAreOpen(others, origin.userId, { canLeaveOut: isOfSome, mayDecide }), { isOfSome, buttons })
+}
+
+/** When the write that got no answer can no longer take effect, of what is no longer tracked. */
+function freeAtOf({ timings }: App, child: Request | undefined): number | undefined {
+  return child?.sentAt === undefined ? undefined : child.sentAt + timings.unsettledMs
 }
 
 /** What people call the items of a change, by their resources. */

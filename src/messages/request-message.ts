@@ -88,8 +88,9 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
   )
   const others = approvals.length - counted
   const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
+  const enough = counted < needed ? '' : '. The rule asks for fewer by now: press *Approve* once more.'
   const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''
-  return wholeSection(mrkdwn`:ballot_box_with_check: *${counted} of ${needed} approvals*${uncounted}${whose}`)
+  return wholeSection(mrkdwn`:ballot_box_with_check: *${counted} of ${needed} approvals*${uncounted}${whose}${enough}`)
 }
 
 /** What stands below the buttons: all of many items, or the rest of those that were sent, what stays as it is, and small print. */

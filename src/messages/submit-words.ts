@@ -104,9 +104,16 @@ export function tooManyLately(most: number, retryAt: number): Mrkdwn {
   return mrkdwn`Not requested: you made ${most} requests in 10 minutes, the limit. Try again at ${dateTime(minute)}.`
 }
 
-/** `holds`: what people call what an open request locks and a new one needs. `canLeaveOut`: the new one is possible without it. `mayDecide`: the viewer may decide them. */
+/** `holds`: what people call what an open request locks and a new one needs. `freeAt`: until when what is no longer tracked locks it. `canLeaveOut`: the new one is possible without it. `mayDecide`: the viewer may decide them. */
 export function othersAreOpen(
-  held: { holder: Request; waits?: Waits | undefined; link: string | undefined; title: Phrase; holds: string[] }[],
+  held: {
+    holder: Request
+    waits?: Waits | undefined
+    freeAt?: number | undefined
+    link: string | undefined
+    title: Phrase
+    holds: string[]
+  }[],
   viewerId: string,
   { canLeaveOut = false, mayDecide = false } = {},
 ): Mrkdwn {
@@ -120,6 +127,9 @@ export function othersAreOpen(
   })
   const then = canLeaveOut ? ' To move the others, choose them in the form.' : ''
   const because = joinMrkdwn(each, '\nAlso: ')
+  const freeAt = Math.max(...held.map((one) => one.freeAt ?? Number.POSITIVE_INFINITY))
+  if (Number.isFinite(freeAt))
+    return mrkdwn`Not requested: ${because}\nIt was sent without an answer, and may still take effect. Try again at ${dateTime(Math.ceil(freeAt / 60_000) * 60_000)}.${then}`
   const instead = withdrawing(
     held.map(({ holder }) => holder),
     viewerId,

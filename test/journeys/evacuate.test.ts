@@ -275,6 +275,23 @@ async function formFor({ slack, ada }: World, server: string) {
   return slack.until(() => ada.openViews().find(({ id }) => !before.includes(id)), { what: 'the form' })
 }
 
+test('an address of a stopped evacuation whose write got no answer is refused with when it is free', async () => {
+  const world = await worldWith(addresses(2), { env: { MOVE_TIMEOUT: '1s' } })
+  const [lost] = addresses(2)
+  world.accountApi.faults.add({ method: 'PATCH', path: new RegExp(`elastic_ips/${lost?.id}`), kind: 'drop-before', times: 1_000 })
+  await world.ben.click(await requestEvacuation(world), 'Approve')
+  await world.ada.click(await untilCard(world.slack, /Slower than usual/), 'Stop tracking')
+  await untilCard(world.slack, /No longer tracked/)
+
+  await world.ada.command(`/infra ip move ${lost?.address} web-3`, { channel: ops })
+
+  await untilShown(
+    world.slack,
+    people.ada,
+    /no longer tracked\)\.\nIt was sent without an answer, and may still take effect\. Try again at <!date/,
+  )
+})
+
 test('an evacuation of a server to which addresses are on their way names what moves them, and moves them once nobody tracks that', async () => {
   const account = { moveTakes: { min: 600_000, max: 600_000 }, movePhases: [{ server: 'none' as const }] }
   const world = await worldWith(addresses(2), { env: { MOVE_TIMEOUT: '1s' }, account })

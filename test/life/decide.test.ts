@@ -158,6 +158,19 @@ describe('one of several approvals', () => {
     expect((await now(request)).state).toBe('rejected')
   })
 
+  test('is enough with a second press once the rule asks for fewer', async () => {
+    const { app, decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara) })
+    const request = await record()
+    await decide.approve(request, ben)
+    const rules = app.config.policy.rules.map((rule) => ({ ...rule, approve: approveBy(1, ben, chiara) }))
+    const other = fakeApp(app as Fake<App>, { config: { policy: { ...noPolicy, rules } } })
+
+    expect(await decideWith(other).approve(await now(request), ben)).toMatchObject({ missing: 0 })
+
+    const { state, approvals } = await now(request)
+    expect([state, approvals.map(({ by }) => by)]).toEqual(['approved', [ben.userId]])
+  })
+
   test('is counted although another policy has the approvals counted again at the same moment', async () => {
     const dora = { ...ada, userId: 'U0DOR00001' }
     const { app, decide, record, now } = startDecide({ approve: approveBy(3, ben, chiara, dora) })

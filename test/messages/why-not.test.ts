@@ -272,6 +272,10 @@ test('findings, denials and notices read as in why-not.md', async () => {
       ].join('\n'),
     ],
     [
+      'Addresses were sent without an answer',
+      othersAreOpen([{ ...holding('untracked', [address]), freeAt: Date.UTC(2026, 11, 1, 6) }], 'U0BEN00001', { canLeaveOut: true }).text,
+    ],
+    [
       'Another one is scheduled, held or sent',
       [scheduled, { ...scheduled, state: 'approved' as const }, { ...scheduled, state: 'starting' as const }]
         .flatMap((holder) =>
