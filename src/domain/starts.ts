@@ -107,7 +107,7 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   const mayStartNow = nowHeld.length === 0 ? { mayStartNow: true as const } : {}
   if (!last) return { waits: { for: 'start', until: at, ...mayStartNow }, at }
   // A freeze that ends nobody knows when may end before the start.
-  if (last.by === 'freeze' && at === Number.POSITIVE_INFINITY && from > now) {
+  if (last.by === 'freeze' && last.until === Number.POSITIVE_INFINITY && from > now) {
     const lifted = earliestStart({ ...times, freezes: times.freezes.filter(({ to }) => Number.isFinite(to)) }, times, from)
     const opens = lifted.holds.at(-1)
     const isKnown = Number.isFinite(lifted.at)
@@ -116,5 +116,8 @@ export function heldFrom(now: number, signed: Signed, times: Times): { waits: Wa
   }
   const isFrozen = nowHeld.some(({ by }) => by === 'freeze')
   const planned = last.from !== undefined && last.from > now && Number.isFinite(at) && !isFrozen ? { from: last.from } : {}
-  return { waits: { for: last.by, name: last.name, until: Number.isFinite(at) ? at : undefined, ...planned, ...mayStartNow }, at }
+  // A freeze that is longer than anybody looks ahead still has an end.
+  const ends = last.by === 'freeze' ? Math.min(at, last.until) : at
+  const until = Number.isFinite(ends) ? ends : undefined
+  return { waits: { for: last.by, name: last.name, until, ...planned, ...mayStartNow }, at }
 }

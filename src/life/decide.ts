@@ -61,9 +61,10 @@ export async function approve(
       throw new Refusal('record-changed', changedRecord)
     }
     const earlier = await believedApprovals(app, request)
-    const before = earlier.some((each) => each.by === by) ? await tally(app, request, peopleOf(earlier)) : undefined
-    // The rule may ask for fewer by now. Then a second press takes the place of the first.
-    if (before && !before.enough) throw new Refusal('approved-before', approvedByYou(before.missing))
+    const own = earlier.find((each) => each.by === by)
+    const before = own && (await tally(app, request, peopleOf(earlier)))
+    // The rule may ask for fewer by now. Then a second press takes the place of the first, but passes nothing that an emergency approval passes.
+    if (before && (!before.enough || own.emergency)) throw new Refusal('approved-before', approvedByYou(before.missing))
     const isUrgent = emergency === undefined ? undefined : (true as const)
     const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, ...urgent }), given)
     const unsigned = { by, ...grant, ...urgent, emergency: isUrgent, confirmed, at: await store.now() }
@@ -100,10 +101,12 @@ export async function believedApprovals(app: App, request: Request): Promise<App
   return approvals.filter((_, index) => problems[index] === undefined)
 }
 
-/** Whether a person has given an approval that still counts, so that they cannot give another one. */
+/** Whether a person has given an approval that still counts, so that they cannot give another one. Once the rule asks for fewer, they can. */
 export async function hasApproved(app: App, request: Request, userId: string): Promise<boolean> {
   const isTheirs = ({ by }: Approval) => by === userId
-  return request.approvals.some(isTheirs) && (await believedApprovals(app, request)).some(isTheirs)
+  const own = request.approvals.find(isTheirs)
+  if (!own || (request.missing === 0 && !own.emergency)) return false
+  return (await believedApprovals(app, request)).some(isTheirs)
 }
 
 function peopleOf(approvals: Approval[]): string[] {

@@ -302,7 +302,8 @@ async function busyRefusal(
 
 /** When the write that got no answer can no longer take effect, of what is no longer tracked. */
 function freeAtOf({ timings }: App, child: Request | undefined): number | undefined {
-  return child?.sentAt === undefined ? undefined : child.sentAt + timings.unsettledMs
+  // Later, the account still does not show what became of it.
+  return child?.sentAt === undefined ? undefined : Math.max(child.sentAt + timings.unsettledMs, Date.now() + 60_000)
 }
 
 /** What people call the items of a change, by their resources. */

@@ -79,7 +79,7 @@ function checksToApprove(view: CardView): KnownBlock[] {
 
 /** As counted at the last approval, because people can leave a group. Empty while one approval is enough and none was given. */
 function approvalLines({ request, rule }: CardView): KnownBlock[] {
-  const { approvals, needsApproval, state } = request
+  const { approvals, missing, needsApproval, state } = request
   const { needed, counted } = countApprovals(request, rule)
   if (state !== 'waiting' || !needsApproval || (needed === 1 && approvals.length === 0)) return []
   const by = approvals.map(
@@ -88,7 +88,7 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
   )
   const others = approvals.length - counted
   const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
-  const enough = counted < needed ? '' : '. The rule asks for fewer by now: press *Approve* once more.'
+  const enough = missing === 0 ? '. The rule asks for fewer by now: another press of *Approve* completes it.' : ''
   const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''
   return wholeSection(mrkdwn`:ballot_box_with_check: *${counted} of ${needed} approvals*${uncounted}${whose}${enough}`)
 }

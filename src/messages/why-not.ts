@@ -203,6 +203,8 @@ export function counted({ missing, needed }: { missing: number; needed: number }
 }
 
 function moreNeeded(missing: number): string {
+  // The rule asks for fewer by now.
+  if (missing === 0) return 'It is enough by now: another approver presses *Approve*.'
   return `${missing === 1 ? 'One' : missing} more needed.`
 }
 

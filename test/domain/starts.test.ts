@@ -231,7 +231,13 @@ describe('a request', () => {
     expect(held(closed, 10)).toEqual({ waits: { for: 'window', name: 'window 0', until: at(60), ifLifted: true }, at: at(20) })
     // Redis has no infinite numbers.
     const long = { ...none, start: 20, freezes: [{ from: -5, to: 90 * days, covers: true }] }
-    expect(Waits.parse(JSON.parse(JSON.stringify(held(long, 10)?.waits)))).toEqual({ for: 'start', until: at(20), ifLifted: true })
+    expect(Waits.parse(JSON.parse(JSON.stringify(held(long, 10)?.waits)))).toEqual({
+      for: 'freeze',
+      name: 'freeze 0',
+      until: at(90 * days),
+    })
+    const both = { ...long, freezes: [on, ...long.freezes] }
+    expect(Waits.parse(JSON.parse(JSON.stringify(held(both, 10)?.waits)))).toEqual({ for: 'start', until: at(20), ifLifted: true })
     const twice = { ...none, start: 20, freezes: [on, planned] }
     expect(held(twice, 10)).toEqual({ waits: { for: 'start', until: at(40), ifLifted: true }, at: at(20) })
   })

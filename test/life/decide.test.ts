@@ -171,6 +171,26 @@ describe('one of several approvals', () => {
     expect([state, approvals.map(({ by }) => by)]).toEqual(['approved', [ben.userId]])
   })
 
+  test('that was given in an emergency is completed by another approver then, so that what it passes stays passed', async () => {
+    const { app, decide, record, now } = startDecide({ approve: approveBy(2, ben, chiara), emergency: true })
+    const request = await record()
+    await decide.approve(request, ben, { emergency: 'customers cannot reach the shop' })
+    const rules = app.config.policy.rules.map((rule) => ({ ...rule, approve: approveBy(1, ben, chiara) }))
+    const other = fakeApp(app as Fake<App>, { config: { policy: { ...noPolicy, rules } } })
+
+    await expect(decideWith(other).approve(await now(request), ben)).rejects.toThrow(/another approver presses \*Approve\*/)
+    await decideWith(other).approve(await now(request), chiara)
+
+    const { state, approvals } = await now(request)
+    expect([state, approvals.map(({ by, emergency }) => [by, emergency])]).toEqual([
+      'approved',
+      [
+        [ben.userId, true],
+        [chiara.userId, undefined],
+      ],
+    ])
+  })
+
   test('is counted although another policy has the approvals counted again at the same moment', async () => {
     const dora = { ...ada, userId: 'U0DOR00001' }
     const { app, decide, record, now } = startDecide({ approve: approveBy(3, ben, chiara, dora) })
