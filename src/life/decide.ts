@@ -131,7 +131,7 @@ export function approvalData(app: App, { handover }: Change, request: Request, d
 }
 
 /**
- * Checked before the form that asks for the reason, by what is known: what is sent is judged anew, and Slack forgets a press after 3 s. The audit names
+ * Checked before the form that asks for the reason, by what is known: what is sent is judged again, and Slack forgets a press after 3 s. The audit names
  * the button: an emergency approval begins with *Approve*.
  */
 export async function mayDecide(

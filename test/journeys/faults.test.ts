@@ -147,7 +147,7 @@ describe('a service that the bot needs is away', () => {
   })
 })
 
-test('Slack is slow to say who is an approver: the form of a decision opens by what is known, and what is sent is judged anew', async () => {
+test('Slack is slow to say who is an approver: the form of a decision opens by what is known, and what is sent is judged again', async () => {
   const world = await startWorld()
   const { card } = await requestMove(world)
   await world.chiara.command('/infra freeze because the sale', { channel: ops })
