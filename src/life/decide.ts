@@ -63,7 +63,7 @@ export async function approve(
     const earlier = await believedApprovals(app, request)
     const own = earlier.find((each) => each.by === by)
     const before = own && (await tally(app, request, peopleOf(earlier)))
-    // The rule may ask for fewer by now. Then a second press takes the place of the first, but passes nothing that an emergency approval passes.
+    // The rule may ask for fewer by now, or somebody joined a group. Then a second press takes the place of the first, but passes nothing that an emergency approval passes.
     if (before && (!before.enough || own.emergency)) throw new Refusal('approved-before', approvedByYou(before.missing))
     const isUrgent = emergency === undefined ? undefined : (true as const)
     const confirmed = await requireConfirmed(app, request, actOf({ by, emergency: isUrgent, ...urgent }), given)
@@ -101,7 +101,7 @@ export async function believedApprovals(app: App, request: Request): Promise<App
   return approvals.filter((_, index) => problems[index] === undefined)
 }
 
-/** Whether a person has given an approval that still counts, so that they cannot give another one. Once the rule asks for fewer, they can. */
+/** Whether a person has given an approval that still counts, so that they cannot give another one. Once all together are enough, they can. */
 export async function hasApproved(app: App, request: Request, userId: string): Promise<boolean> {
   const isTheirs = ({ by }: Approval) => by === userId
   const own = request.approvals.find(isTheirs)

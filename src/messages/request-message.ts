@@ -88,7 +88,7 @@ function approvalLines({ request, rule }: CardView): KnownBlock[] {
   )
   const others = approvals.length - counted
   const uncounted = others > 0 ? ` (${others} more ${others === 1 ? "doesn't" : "don't"} count)` : ''
-  const enough = missing === 0 ? '. The rule asks for fewer by now: another press of *Approve* completes it.' : ''
+  const enough = missing === 0 ? '. Enough by now: another press of *Approve* completes it.' : ''
   const whose = by.length > 0 ? mrkdwn`: ${joinMrkdwn(by, '; ')}` : ''
   return wholeSection(mrkdwn`:ballot_box_with_check: *${counted} of ${needed} approvals*${uncounted}${whose}${enough}`)
 }

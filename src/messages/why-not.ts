@@ -203,7 +203,7 @@ export function counted({ missing, needed }: { missing: number; needed: number }
 }
 
 function moreNeeded(missing: number): string {
-  // The rule asks for fewer by now.
+  // The rule asks for fewer by now, or somebody joined a group.
   if (missing === 0) return 'It is enough by now: another approver presses *Approve*.'
   return `${missing === 1 ? 'One' : missing} more needed.`
 }

@@ -197,7 +197,7 @@ export function change(group: Group, person: Name): Command {
     async run({ members }, { slack }) {
       const joins = !members[group].includes(person)
       members[group] = joins ? [...members[group], person] : members[group].filter((name) => name !== person)
-      if (joins) members.joined.push(person)
+      members[joins ? 'joined' : 'left'].push(person)
       slack.setUserGroup(groupIds[group], { members: members[group].map((name) => ids[name]) })
     },
   }

@@ -61,6 +61,9 @@ export function outcomesOf(request: ModelRequest, event: Event, members: Members
   const usual = [members, ...(members.joined.includes(event.person) ? [withoutPerson(members, event.person)] : [])].flatMap((known) =>
     usualOutcomesOf(request, event, known),
   )
+  // What opens a form is judged by an older list, too. What is sent is not.
+  const isShown = ({ answer }: Outcome) => /^(form|too late):/.test(answer)
+  if (members.left.includes(event.person)) usual.push(...usualOutcomesOf(request, event, withPerson(members, event.person)).filter(isShown))
   // The check whether a person may use the bot needs no group and no Redis.
   if (event.person === guest || event.person === stranger) return usual
   const unsaid: Outcome[] = [{ answer: 'denied:unchecked', next: request }]
@@ -72,9 +75,13 @@ export function outcomesOf(request: ModelRequest, event: Event, members: Members
   return [...usual, ...unsaid, ...(form ? unsaid.map(({ answer: also, next }): Outcome => ({ answer: form, also, next })) : [])]
 }
 
-function withoutPerson({ oncall, security, joined }: Members, person: Name): Members {
+function withoutPerson({ oncall, security, ...more }: Members, person: Name): Members {
   const others = (name: Name) => name !== person
-  return { oncall: oncall.filter(others), security: security.filter(others), joined }
+  return { ...more, oncall: oncall.filter(others), security: security.filter(others) }
+}
+
+function withPerson({ oncall, security, ...more }: Members, person: Name): Members {
+  return { ...more, oncall: [...oncall, person], security: [...security, person] }
 }
 
 function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event, members: Members): Outcome[] {
@@ -91,7 +98,7 @@ function usualOutcomesOf(request: ModelRequest, { person, does, forged }: Event,
       // What is to be checked first, such as an earlier rejection, is asked in a form.
       return whileWaiting(request, (now) => [
         ...approve(now, person, members),
-        ...(now.approvals.includes(person) ? [] : [{ answer: 'form:approve', next: now } as const]),
+        ...(now.approvals.includes(person) && !isEnough(now, members) ? [] : [{ answer: 'form:approve', next: now } as const]),
       ])
     case 'reject':
     case 'submit-reject':
@@ -146,9 +153,10 @@ export function isEnough({ kind, approvals }: ModelRequest, { oncall, security }
 }
 
 function approve(request: ModelRequest, person: Name, members: Members): Outcome[] {
-  if (request.approvals.includes(person)) return [{ answer: 'duplicate', next: request }]
+  // Somebody may have joined a group since.
+  if (request.approvals.includes(person) && !isEnough(request, members)) return [{ answer: 'duplicate', next: request }]
   if (request.isOver) return [expired(request)]
-  const next = { ...request, approvals: [...request.approvals, person] }
+  const next = { ...request, approvals: [...request.approvals.filter((name) => name !== person), person] }
   if (!isEnough(next, members)) return [{ answer: 'counted', next }]
   return [{ answer: 'effect', next: { ...next, state: 'started', decidedBy: person } }]
 }

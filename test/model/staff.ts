@@ -21,10 +21,10 @@ export const stranger: Name = 'ines'
 
 export type Group = 'oncall' | 'security'
 export const groupIds: Record<Group, string> = { oncall: 'S0ONCALL01', security: 'S0SECURE01' }
-/** `joined`: who joined a group during the run, and may be refused by an older list of its members. */
-export type Members = Record<Group | 'joined', Name[]>
+/** `joined`: who joined a group during the run, and may be refused by an older list of its members. `left`: who left one, and may be shown a form by it. */
+export type Members = Record<Group | 'joined' | 'left', Name[]>
 
-export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'], joined: [] }
+export const members: Members = { oncall: ['ben', 'chiara', 'finn', 'gita'], security: ['chiara', 'gita'], joined: [], left: [] }
 /** At least this many stay in a group, so that there are always enough approvers. */
 export const fewest: Record<Group, number> = { oncall: 3, security: 2 }
 export const movers: Name[] = ['ben', 'chiara', 'finn', 'gita', 'hugo']
