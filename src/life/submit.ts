@@ -278,12 +278,7 @@ async function busyRefusal(
   const others = (holder ? [holder] : holders).map((each) => ({
     holder: each,
     waits: holdAhead(app, each),
-    freeAt: isOpen(each.state)
-      ? undefined
-      : freeAtOf(
-          app,
-          holding.find(({ id }) => id === each.id),
-        ),
+    freeAt: isOpen(each.state) ? undefined : freeAtOf(app, holding, each.id),
     link: linkTo(each),
     title: app.catalog.titleOf(each),
     holds: holder ? [subject] : (lockedBy.get(each.id) ?? []).map(nameOf),
@@ -301,7 +296,8 @@ async function busyRefusal(
 }
 
 /** When the write that got no answer can no longer take effect, of what is no longer tracked. */
-function freeAtOf({ timings }: App, child: Request | undefined): number | undefined {
+function freeAtOf({ timings }: App, holding: Request[], id: string): number | undefined {
+  const child = holding.find((each) => each.id === id)
   // Later, the account still does not show what became of it.
   return child?.sentAt === undefined ? undefined : Math.max(child.sentAt + timings.unsettledMs, Date.now() + 60_000)
 }

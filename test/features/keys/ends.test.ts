@@ -564,7 +564,7 @@ describe('right before its deletion', () => {
         await keys.redis.hset(keys.keys.record(id), 'input', JSON.stringify({ keyId, endsAt: end + 30 * day }))
       },
     ],
-  ])('a request for a later end %s keeps it for a day: %s, and nobody is told to delete it', async (_, keeps, request) => {
+  ])('a request for a later end %s keeps it for a day: %s, and no notice asks to delete it', async (_, keeps, request) => {
     const keys = startKeys()
     const { key } = await keys.create(hour)
     const [{ end } = { end: 0 }] = await keys.ends()
